@@ -1,0 +1,39 @@
+# Everything fiel stands on, found once. Debian's packages come from ./setup; OpenVINO's C++ SDK lies
+# inside the wheel in the project's virtual environment.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
+set(CMAKE_POLICY_DEFAULT_CMP0167 NEW)
+find_package(Boost CONFIG REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+find_path(FIEL_TOMLPP_INCLUDE toml++/toml.h REQUIRED)
+find_path(FIEL_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+if(FIEL_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+set(FIEL_PYTHON ${FIEL_VENV}/bin/python)
+if(NOT EXISTS ${FIEL_PYTHON})
+  message(FATAL_ERROR "no virtual environment at ${FIEL_VENV}: run ./setup first")
+endif()
+file(GLOB _openvino_cmake ${FIEL_VENV}/lib/python3*/site-packages/openvino/cmake)
+find_package(OpenVINO REQUIRED COMPONENTS Runtime PATHS ${_openvino_cmake} NO_DEFAULT_PATH)
+file(GLOB _onnx_package ${FIEL_VENV}/lib/python3*/site-packages/onnx)
+if(NOT EXISTS ${_onnx_package}/onnx-ml.proto)
+  message(FATAL_ERROR "the onnx package in ${FIEL_VENV} has no onnx-ml.proto: run ./setup again")
+endif()
+
+# ONNX's own schema, compiled by protoc from the file that the onnx package ships.
+set(_onnx_out ${CMAKE_BINARY_DIR}/generated/onnx_proto)
+file(MAKE_DIRECTORY ${_onnx_out})
+add_custom_command(
+  OUTPUT ${_onnx_out}/onnx-ml.pb.cc ${_onnx_out}/onnx-ml.pb.h
+  COMMAND protobuf::protoc --cpp_out=${_onnx_out} -I ${_onnx_package} ${_onnx_package}/onnx-ml.proto
+  DEPENDS ${_onnx_package}/onnx-ml.proto VERBATIM)
+add_library(fiel_onnx_proto STATIC ${_onnx_out}/onnx-ml.pb.cc)
+target_include_directories(fiel_onnx_proto SYSTEM PUBLIC ${_onnx_out})
+target_link_libraries(fiel_onnx_proto PUBLIC protobuf::libprotobuf)

@@ -1,0 +1,30 @@
+# A room is a folder under src: a library of its *.cpp, and a test executable of its *_test.cpp.
+# It may use only rooms that stand above it in src/CMakeLists.txt (tests/check_rooms.py holds us to it).
+include(GoogleTest OPTIONAL)
+
+function(fiel_room name)
+  cmake_parse_arguments(room "" "" "NEEDS;EXCLUDE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|main|fuzz)\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  foreach(pattern ${room_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX ${pattern})
+    list(FILTER tests EXCLUDE REGEX ${pattern})
+  endforeach()
+  if(sources)
+    add_library(fiel_${name} STATIC ${sources})
+    target_link_libraries(fiel_${name} PUBLIC fiel_flags ${room_NEEDS})
+  else()
+    add_library(fiel_${name} INTERFACE)
+    target_link_libraries(fiel_${name} INTERFACE fiel_flags ${room_NEEDS})
+  endif()
+  if(FIEL_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE fiel_${name} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE FIEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                               FIEL_BINARY_DIR="${CMAKE_BINARY_DIR}"
+                               FIEL_PYTHON="${FIEL_PYTHON}")
+    gtest_discover_tests(${name}_test PROPERTIES LABELS unit TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

@@ -1,0 +1,1 @@
+# The executables: the coordinator holds no engine; each worker holds exactly one.
