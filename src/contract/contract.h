@@ -1,0 +1,147 @@
+// What the user asks for: the contract file, read, checked and resolved. Knows the file, not the machine:
+// whether an engine works or the data suffices is asked later.
+//
+// Paths are absolute after reading (relative ones are taken from the contract's folder). Fractions are fractions
+// (0.01 = 1 %), times are seconds, memory is bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/tensor.h"
+
+namespace fiel {
+
+enum class Scenario { kSingleStream, kOffline, kServer };
+enum class Objective { kLatencyMean, kLatencyP50, kLatencyP90, kLatencyP99, kThroughput };
+enum class Claim { kFutureData, kThisSet };
+enum class ReferenceKind { kFloat32, kBaseline, kFiles };
+enum class TensorMetric { kMaxAbs, kMaxRel, kAllclose, kL2, kCosine, kSqnr, kArgmaxAgreement };
+enum class NonFinite { kReject, kWhereReferenceIs };
+
+std::string_view to_string(Scenario);
+std::string_view to_string(Objective);
+std::string_view to_string(Claim);
+std::string_view to_string(ReferenceKind);
+std::string_view to_string(TensorMetric);
+std::optional<TensorMetric> parse_tensor_metric(std::string_view name);
+
+/// One shape of the traffic: every input's full shape, batch axis included.
+struct TrafficShape {
+  double weight = 1.0;
+  std::map<std::string, Shape> inputs;
+};
+
+struct InputRange {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+
+struct StateLink {
+  std::string output;
+  std::string input;
+};
+
+/// A quick filter on one output; may reject, never proves. `min` or `max` bounds the metric, allclose has rtol/atol.
+struct TensorRule {
+  std::string output;
+  TensorMetric metric = TensorMetric::kCosine;
+  std::optional<double> min;
+  std::optional<double> max;
+  double rtol = 0.0;
+  double atol = 0.0;
+  NonFinite non_finite = NonFinite::kReject;
+};
+
+/// How much worse than the reference the mean score may be (absolute in score units, or as a share of the
+/// reference's score), and/or a floor of its own.
+struct Margin {
+  std::optional<double> max_drop;
+  std::optional<double> max_drop_relative;
+  std::optional<double> min_score;  // lower_is_better: a ceiling
+};
+
+enum class BuiltinEvaluator { kTop1, kTop5, kBinary, kAbsoluteError, kAgreement, kEmbeddingCosine };
+std::optional<BuiltinEvaluator> parse_builtin_evaluator(std::string_view name);
+std::string_view to_string(BuiltinEvaluator);
+bool needs_labels(BuiltinEvaluator);
+bool needs_reference(BuiltinEvaluator);  // scores a candidate's outputs against the reference's outputs
+
+struct TaskRule {
+  std::string name;
+  std::optional<BuiltinEvaluator> builtin;  // else `program`
+  std::vector<std::string> program;         // argv; words that name a file beside the contract are absolute
+  std::string output;                       // built-ins: which output they read; empty = the model's only/first one
+  Margin margin;
+  std::map<std::string, Margin> slices;
+  bool lower_is_better = false;
+  double timeout_seconds = 120;
+  std::string group;  // column of labels.csv; samples of one group stay together
+};
+
+struct Accuracy {
+  ReferenceKind reference = ReferenceKind::kFloat32;
+  std::filesystem::path reference_files;  // kFiles: folder of outputs, same layout as a data set
+  double confidence = 0.95;
+  Claim claim = Claim::kFutureData;
+  std::vector<TensorRule> tensors;
+  std::vector<TaskRule> tasks;  // at least one
+};
+
+struct EngineTarget {
+  std::string name;                // "openvino"
+  std::filesystem::path worker;    // empty: fiel's own worker beside the fiel program
+  std::filesystem::path library;   // onnxruntime
+  std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
+};
+
+struct Limits {
+  std::optional<std::int64_t> peak_memory_bytes;
+  std::optional<double> latency_p99_seconds;
+  std::optional<double> build_time_seconds;
+  std::optional<std::int64_t> artifact_bytes;
+};
+
+struct Budget {
+  double wall_seconds = 15 * 60;
+  std::optional<std::int64_t> candidates;  // at most so many candidates are built
+  std::optional<std::int64_t> executions;
+  std::optional<double> serving_cost_per_hour;
+  std::optional<double> tuning_cost_per_hour;
+};
+
+struct Contract {
+  std::filesystem::path file;  // where it came from; empty for one that fiel made up
+  std::string text;            // the exact bytes, frozen into the run folder
+  std::filesystem::path model;
+  std::vector<TrafficShape> shapes;
+  std::map<std::string, InputRange> input_ranges;
+  std::vector<StateLink> state;
+  std::filesystem::path calibration, tuning, holdout;  // calibration may be empty
+  std::filesystem::path data;                          // one folder, split by hash; then the three are empty
+  std::vector<EngineTarget> engines;
+  std::string device = "CPU";
+  std::vector<int> cores;  // empty: all that this process may use
+  std::string baseline;    // a build route; empty: the first engine's defaults
+  Scenario scenario = Scenario::kSingleStream;
+  Objective objective = Objective::kLatencyP50;
+  std::optional<double> target_qps;
+  Limits limits;
+  double min_gain = 0.01;
+  double speed_confidence = 0.95;
+  Accuracy accuracy;
+  Budget budget;
+};
+
+/// Reads and checks `file` on its own. Every error names file, line, key and what to do; an unknown key names the
+/// nearest known one. Contradictions (a p99 limit in `offline`, min_gain < 0, max_drop with no unit ...) are refused.
+Result<Contract> read_contract(const std::filesystem::path& file);
+/// The same from text; `file` is used for messages and for relative paths only.
+Result<Contract> parse_contract(std::string text, const std::filesystem::path& file);
+
+}  // namespace fiel
