@@ -114,6 +114,14 @@ Result<> on_race_end(Standing& standing, const Json& body) {
   return {};
 }
 
+// A candidate may fall (crash, answer differently) in any session.
+Result<> on_fallen(Standing& standing, const Json& body) {
+  for (const Json& entry : body.value("contenders", Json::array())) {
+    if (entry.contains("status")) FIEL_TRY(set_status(standing.at(FIEL_TRY(id_of(entry))), entry));
+  }
+  return {};
+}
+
 Result<> on_confirm(Standing& standing, const Json& body) {
   const int id = FIEL_TRY(id_of(body));
   NomineeState& nominee = standing.nominees[id];
@@ -123,6 +131,7 @@ Result<> on_confirm(Standing& standing, const Json& body) {
     nominee.sessions.push_back({.log_ratio = *ratio, .win = body.value("win", false)});
   }
   if (body.contains("status")) FIEL_TRY(set_status(standing.at(id), body));
+  FIEL_TRY(on_fallen(standing, body));
   nominee.speed = body.value("speed", nominee.speed);
   nominee.holdout = body.value("holdout", nominee.holdout);
   return {};
@@ -170,6 +179,7 @@ Result<> Standing::apply(const Event& event) {
     return on_confirm(*this, body);
   }
   if (event.type == "estimate") {
+    FIEL_TRY(on_fallen(*this, body));
     if (const auto ratio = optional_number(body, "log_ratio")) estimate_log_ratios.push_back(*ratio);
   }
   if (event.type == "verdict") {

@@ -1,0 +1,41 @@
+#include "tune/plan.h"
+
+#include <algorithm>
+
+#include "decide/confirm.h"
+#include "decide/race.h"
+
+namespace fiel {
+namespace {
+
+constexpr int kFewestEntrants = 2;
+constexpr double kLeastReserveShare = 0.2;   // methodology E: never less than a fifth is kept for the proof
+constexpr double kGateShare = 1.5;           // some that are judged in full are rejected
+constexpr double kLeastSearchShare = 0.15;   // below that the race is made smaller instead
+constexpr double kPairSessions = 1.5;        // sessions expected over the fewest, where not every one is won
+
+}  // namespace
+
+BudgetPlan plan_budget(const Costs& costs, double spent_seconds, double wall_seconds, std::int64_t fewest_sessions) {
+  const double pair = 2 * costs.session_seconds_per_process;
+  BudgetPlan plan;
+  const auto fewest = static_cast<double>(fewest_sessions);
+  plan.proof_seconds = pair * (fewest + kEstimatingSessions) + 2 * costs.holdout_seconds;
+  const double proof = pair * (kPairSessions * fewest + kEstimatingSessions) + 2 * costs.holdout_seconds;
+  const auto reserve_for = [&](int entrants) {
+    const double race = kRaceSessions * (entrants + 1) * costs.session_seconds_per_process;
+    return proof + race + kGateShare * entrants * costs.gate_seconds;
+  };
+  const double left = wall_seconds - spent_seconds;
+  plan.entrants = kMaxEntrants;
+  while (plan.entrants > kFewestEntrants && reserve_for(plan.entrants) > left * (1 - kLeastSearchShare)) --plan.entrants;
+  // Half of what is left is a fair share for judging and proving; a race of more than it can pay is made smaller.
+  while (plan.entrants > 8 && reserve_for(plan.entrants) > left / 2) --plan.entrants;
+  plan.reserve_seconds = std::max(reserve_for(plan.entrants), kLeastReserveShare * wall_seconds);
+  plan.search_until = wall_seconds - plan.reserve_seconds;
+  plan.least_wall_seconds = spent_seconds + reserve_for(kFewestEntrants);
+  plan.affordable = plan.least_wall_seconds <= wall_seconds;
+  return plan;
+}
+
+}  // namespace fiel

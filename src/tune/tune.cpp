@@ -1,0 +1,302 @@
+#include "tune/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "decide/confirm.h"
+#include "decide/judge_full.h"
+#include "decide/race.h"
+#include "decide/session.h"
+#include "decide/trial.h"
+#include "journal/record.h"
+#include "search/strategy.h"
+#include "stats/e_process.h"
+#include "stats/spending.h"
+#include "tune/anchors.h"
+
+namespace fiel {
+namespace {
+
+// A screen is one session: a candidate that it shows this much slower is not worth a full judgement.
+constexpr double kHopelessLogRatio = -0.03;
+constexpr double kFirstGuessSeconds = 3;  // of one candidate, until some were tried
+
+// What the steps hand on to each other; all of it comes out of records.
+struct Pipeline {
+  TuneInput& input;
+  Lab& lab;
+  Comparator comparator = {};
+  Costs costs = {};
+  BudgetPlan plan = {};
+  std::vector<int> entrants = {};
+  std::vector<int> nominees = {};
+};
+
+using StepResult = Result<std::optional<Verdict>>;  // a verdict ends the run
+
+double first_alpha(const Lab& lab, int openings) {
+  return stats::holdout_alpha(1 - lab.contract.accuracy.confidence, {.nominee = 1, .opening = openings + 1});
+}
+
+// 1. Could the hold-out prove the contract at all, with zero losses? If not, no search is worth starting.
+StepResult check_decidable(Pipeline& p) {
+  const Json body = FIEL_TRY(p.lab.recorder.once("decidable", "decidable", [&]() -> Result<Record> {
+    const int openings = FIEL_TRY(p.input.ledger.openings(p.input.holdout));
+    const double alpha = first_alpha(p.lab, openings);
+    Json lines = Json::array();
+    if (p.lab.contract.accuracy.claim == Claim::kFutureData) {
+      for (const Undecidable& line : undecidable(p.lab.contract, p.input.holdout.slice_counts(), alpha)) {
+        lines.push_back(fmt::format("task {}{}: margin {:.4g} needs {} hold-out samples, has {}", line.task,
+                                    line.slice.empty() ? "" : ", slice " + line.slice, line.margin, line.n_needed, line.n));
+      }
+    }
+    return Record{.body = {{"openings", openings}, {"alpha", alpha}, {"undecidable", lines}}};
+  }));
+  if (body["undecidable"].empty()) return std::nullopt;
+  Verdict verdict{.word = VerdictWord::kUndecided, .ships = {}, .winner = {},
+                  .reason = fmt::format("this hold-out could not prove the contract for future data even with zero losses "
+                                        "(confidence {:.4g}, opened {} times before)",
+                                        1 - body["alpha"].get<double>(), body["openings"].get<int>()),
+                  .missing = body["undecidable"].get<std::vector<std::string>>()};
+  verdict.missing.push_back(
+      "more hold-out samples, a wider max_drop, or claim = \"this_set\", whose verdict speaks of these samples only");
+  return verdict;
+}
+
+// 2. The engines, the space, and everything that is there before the search.
+StepResult judge_what_is_there(Pipeline& p) {
+  p.lab.progress.stage("anchors", "the reference, the baseline, defaults and float32 routes, judged in full");
+  FIEL_TRY(meet_engines(p.lab));
+  FIEL_TRY(judge_anchors(p.lab));
+  p.comparator = FIEL_TRY(choose_comparator(p.lab));
+  return std::nullopt;
+}
+
+// 3. The proof's share of the budget is set aside before the search may spend anything.
+StepResult reserve_the_proof(Pipeline& p) {
+  p.costs = costs_so_far(p.lab, p.comparator.id, p.input.holdout.size());
+  const auto fewest = stats::fewest_sessions_to_confirm(stats::nominee_alpha(1 - p.lab.contract.speed_confidence, 1));
+  p.plan = plan_budget(p.costs, p.lab.recorder.spent_seconds(), p.input.wall_seconds, fewest);
+  if (p.plan.affordable) return std::nullopt;
+  return Verdict{.word = VerdictWord::kUndecided,
+                 .ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt,
+                 .winner = {},
+                 .reason = fmt::format("the budget of {} can't pay a proof on this machine",
+                                       format_duration(p.input.wall_seconds)),
+                 .missing = {fmt::format("a budget of at least {}", format_duration(p.plan.least_wall_seconds))}};
+}
+
+Trial trial_of(const Lab& lab, int id, int comparator) {
+  const CandidateState& state = lab.standing.candidates.at(id);
+  Trial trial{.route = state.route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = state.screen_log_ratio};
+  if (id == comparator) trial.log_speedup = 0.0;
+  if (state.status == CandidateStatus::kDuplicate) return trial;  // its twin's result was told already
+  if (!in_the_race(state.status)) {
+    const bool judged = state.accuracy_margin_left.has_value() || state.status == CandidateStatus::kWrong ||
+                        state.status == CandidateStatus::kWrongSlice || state.status == CandidateStatus::kNonFinite;
+    trial.outcome = judged ? Trial::Outcome::kRejected : Trial::Outcome::kFailed;
+  }
+  return trial;
+}
+
+// The comparator's process that stays alive, asleep, to be screened against.
+class Partner {
+ public:
+  Partner(Lab& lab, int comparator) : lab_(lab), comparator_(comparator) {}
+
+  Result<Live*> get() {
+    if (live_ && live_->worker->alive()) return &*live_;
+    live_.reset();
+    auto started = start_live(lab_, comparator_);
+    if (const auto* failure = std::get_if<Failure>(&started)) {
+      FIEL_TRY(stop_if_cancelled(*failure));
+      return fail(ErrorKind::kDied, "the comparator does not start any more: " + failure->message,
+                  "see logs/ in the run folder; `fiel resume` tries again");
+    }
+    live_ = std::get<Live>(std::move(started));
+    return &*live_;
+  }
+
+ private:
+  Lab& lab_;
+  int comparator_;
+  std::optional<Live> live_;
+};
+
+Result<> try_route(Pipeline& p, Partner& partner, int id) {
+  FIEL_TRY(build_candidate(p.lab, id));
+  if (p.lab.standing.at(id).status != CandidateStatus::kTried) return {};
+  if (p.lab.recorder.recorded(fmt::format("candidate/{}/probe", id))) return probe_candidate(p.lab, id, nullptr);
+  auto probed = probe_candidate(p.lab, id, FIEL_TRY(partner.get()));
+  if (probed || probed.error().kind != ErrorKind::kDied) return probed;
+  return probe_candidate(p.lab, id, FIEL_TRY(partner.get()));  // the partner died: once more with a new one
+}
+
+std::string trial_line(const CandidateState& state) {
+  std::string how(to_string(state.status));
+  if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast at first sight", std::exp(*state.screen_log_ratio));
+  if (!state.reason.empty()) how += ": " + state.reason;
+  return fmt::format("#{} {}: {}", state.id, to_string(state.route), how);
+}
+
+// 4. Ask, build, probe, screen, tell; until nothing is left to ask or the search's share is spent.
+StepResult search(Pipeline& p) {
+  Lab& lab = p.lab;
+  Space space = *lab.space;
+  if (!p.input.routes.empty()) space = FIEL_TRY(restrict_space(space, p.input.routes));
+  const BuildRoute baseline = FIEL_TRY(baseline_route(lab));
+  auto strategy = FIEL_TRY(make_strategy(p.input.strategy, space, baseline, sub_seed(lab.seed, "search")));
+  lab.progress.stage("search", fmt::format("strategy {}, {:.4g} routes, until {} of {} are spent", strategy->name(),
+                                           space.size(), format_duration(std::max(0.0, p.plan.search_until)),
+                                           format_duration(p.input.wall_seconds)));
+  Partner partner(lab, p.comparator.id);
+  std::int64_t tried = 0;
+  std::string stop;
+  double spent_on_trials = 0;
+  while (stop.empty()) {
+    const double before = lab.recorder.spent_seconds();
+    const double expected = tried > 0 ? spent_on_trials / static_cast<double>(tried) : kFirstGuessSeconds;
+    if (p.input.candidates && tried >= *p.input.candidates) {
+      stop = "candidates";
+    } else if (before + expected > p.plan.search_until) {
+      stop = "budget";
+    } else if (const auto route = strategy->ask()) {
+      const bool known = lab.by_route.contains(to_string(*route));
+      const int id = FIEL_TRY(register_candidate(lab, *route, {}));
+      if (!known) {
+        FIEL_TRY(try_route(p, partner, id));
+        ++tried;
+        spent_on_trials += lab.recorder.spent_seconds() - before;
+        lab.progress.step(trial_line(lab.standing.at(id)));
+      }
+      strategy->tell(trial_of(lab, id, p.comparator.id));
+    } else {
+      stop = "exhausted";
+    }
+  }
+  FIEL_TRY(lab.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
+    return Record{.body = {{"stop_reason", stop}, {"tried", tried}, {"strategy", strategy->name()},
+                           {"space_size", space.size()}}};
+  }));
+  return std::nullopt;
+}
+
+// 5. The full tuning gate, fastest first, until the race is filled.
+StepResult judge_fastest_first(Pipeline& p) {
+  Lab& lab = p.lab;
+  std::vector<int> queue;
+  for (const auto& [id, state] : lab.standing.candidates) {
+    if (id == p.comparator.id || !in_the_race(state.status)) continue;
+    if (state.roles.empty() && state.screen_log_ratio.value_or(-1) > kHopelessLogRatio) queue.push_back(id);
+    if (!state.roles.empty()) p.entrants.push_back(id);  // anchors have been judged
+  }
+  std::ranges::stable_sort(queue, [&](int a, int b) {
+    return *lab.standing.at(a).screen_log_ratio > *lab.standing.at(b).screen_log_ratio;
+  });
+  lab.progress.stage("gate", fmt::format("{} candidates look fast enough; up to {} are judged in full, fastest first",
+                                         queue.size(), p.plan.entrants));
+  const double until = p.input.wall_seconds - p.plan.proof_seconds -
+                       kRaceSessions * 3 * p.costs.session_seconds_per_process;
+  for (const int id : queue) {
+    if (static_cast<int>(p.entrants.size()) >= p.plan.entrants) break;
+    const std::string key = fmt::format("candidate/{}/gate", id);
+    if (!lab.recorder.recorded(key) && lab.recorder.spent_seconds() + p.costs.gate_seconds > until) break;
+    FIEL_TRY(judge_on_tuning(lab, id));
+    const CandidateState& state = lab.standing.at(id);
+    lab.progress.step(fmt::format("#{}: {}{}{}", id, to_string(state.status), state.reason.empty() ? "" : ", ",
+                                  state.reason));
+    if (in_the_race(state.status)) p.entrants.push_back(id);
+  }
+  return std::nullopt;
+}
+
+// 6. The race: a ranking, equals, and at most three nominees.
+StepResult race_entrants(Pipeline& p) {
+  if (!p.entrants.empty()) {
+    p.lab.progress.stage("race", fmt::format("{} candidates against the comparator, {} sessions", p.entrants.size(),
+                                             kRaceSessions));
+    p.nominees = FIEL_TRY(race(p.lab, p.comparator.id, p.entrants));
+  }
+  if (!p.nominees.empty()) return std::nullopt;
+  Verdict verdict{.word = p.comparator.admissible ? VerdictWord::kNotImproved : VerdictWord::kInfeasible,
+                  .ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt, .winner = {},
+                  .reason = {}, .missing = {}};
+  verdict.reason = p.comparator.admissible
+                       ? fmt::format("no admissible candidate was more than {:.3g} % faster than the comparator in the race",
+                                     100 * p.lab.contract.min_gain)
+                       : "no candidate meets the contract";
+  return verdict;
+}
+
+// 7. The proof, nominee by nominee, in the order that the journal has held since the race ended.
+StepResult prove(Pipeline& p) {
+  Lab& lab = p.lab;
+  const double tail = 2 * p.costs.session_seconds_per_process * (kEstimatingSessions + 1) + 2 * p.costs.holdout_seconds;
+  const TimeLeft time_left = [&] { return lab.recorder.spent_seconds() + tail <= p.input.wall_seconds; };
+  std::vector<std::string> missing, lost;
+  for (std::size_t i = 0; i < p.nominees.size(); ++i) {
+    const int nominee = p.nominees[i];
+    const int turn = static_cast<int>(i) + 1;
+    if (!in_the_race(lab.standing.at(nominee).status)) continue;
+    lab.progress.stage("confirm", fmt::format("nominee {} of {}: #{} {}", turn, p.nominees.size(), nominee,
+                                              to_string(lab.standing.at(nominee).route)));
+    const ProofResult speed = FIEL_TRY(confirm_speed(lab, p.comparator.id, nominee, turn, time_left));
+    lab.progress.step(fmt::format("speed: {} ({})", to_string(speed.proof), speed.message));
+    if (speed.proof == Proof::kUndecided) missing.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
+    if (speed.proof == Proof::kRefuted) lost.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
+    if (speed.proof != Proof::kProven) continue;
+    lab.progress.stage("hold-out", fmt::format("#{} on {} samples it has never seen", nominee, p.input.holdout.size()));
+    const ProofResult accuracy =
+        FIEL_TRY(confirm_accuracy(lab, p.input.holdout, p.input.ledger, p.input.run_id, nominee, turn));
+    lab.progress.step(fmt::format("accuracy: {}{}{}", to_string(accuracy.proof), accuracy.message.empty() ? "" : ", ",
+                                  accuracy.message));
+    if (accuracy.proof == Proof::kUndecided) missing.push_back(fmt::format("#{} accuracy: {}", nominee, accuracy.message));
+    if (accuracy.proof == Proof::kRefuted) lost.push_back(fmt::format("#{} accuracy: {}", nominee, accuracy.message));
+    if (accuracy.proof != Proof::kProven) continue;
+    lab.progress.stage("estimate", fmt::format("{} further sessions for the speed-up", kEstimatingSessions));
+    FIEL_TRY(estimate_speedup(lab, p.comparator.id, nominee));
+    const CandidateState& state = lab.standing.at(nominee);
+    if (in_the_race(state.status)) {
+      return Verdict{.word = VerdictWord::kImproved, .ships = nominee, .winner = nominee,
+                     .reason = fmt::format("#{} is proven faster ({}) and accurate on the hold-out", nominee, speed.message),
+                     .missing = {}};
+    }
+    lost.push_back(fmt::format("#{} fell after its win: {}", nominee, state.reason));
+  }
+  const auto ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt;
+  if (!missing.empty()) {
+    return Verdict{.word = VerdictWord::kUndecided, .ships = ships, .winner = {},
+                   .reason = "a nominee still satisfies the contract by its estimates, but the proof is not complete",
+                   .missing = missing};
+  }
+  return Verdict{.word = ships ? VerdictWord::kNotImproved : VerdictWord::kInfeasible, .ships = ships, .winner = {},
+                 .reason = fmt::format("all nominees lost: {}", fmt::join(lost, "; ")), .missing = {}};
+}
+
+}  // namespace
+
+Result<Verdict> tune(TuneInput& input) {
+  Pipeline pipeline{.input = input, .lab = input.lab};
+  using Step = StepResult (*)(Pipeline&);
+  constexpr Step kSteps[] = {
+      check_decidable,      // or say how many samples it would take
+      judge_what_is_there,  // reference, baseline, defaults
+      reserve_the_proof,    // or say what budget it would take
+      search,               // build, probe, screen
+      judge_fastest_first,  // full tuning gate
+      race_entrants,        // ranking and nominees
+      prove,                // fresh processes, then the hold-out, once
+  };
+  for (const Step step : kSteps) {
+    auto verdict = FIEL_TRY(step(pipeline));
+    if (verdict) return record_verdict(input.lab, *verdict);
+  }
+  FIEL_CHECK(false && "the last step always decides");
+  return fail(ErrorKind::kUsage, "unreachable");
+}
+
+}  // namespace fiel
