@@ -1,0 +1,43 @@
+// A run folder: made, locked, opened again, and walked through the pipeline. Everything that a run needs from the world is
+// gathered here, checked before any work starts, and frozen.
+//
+//   contract.toml  run.db  artifacts/  reference/  logs/  scratch/ (gone when nothing runs)  data/ (packs)
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/contract.h"
+#include "decide/progress.h"
+#include "decide/verdict.h"
+
+namespace fiel {
+
+struct TuneOptions {
+  std::filesystem::path folder;
+  std::string strategy = "auto";
+  std::string routes;
+  std::uint64_t seed = 1;
+  std::optional<double> wall_seconds;        // over the contract's
+  std::optional<std::int64_t> candidates;    // over the contract's
+};
+
+/// Where fiel's own worker programs lie, unless the contract names others: beside the running program.
+std::filesystem::path program_folder();
+
+/// The command of an engine's worker; kEnvironment with a hint when it is not there.
+Result<std::vector<std::string>> worker_command(const EngineTarget& engine);
+
+/// A new run. The folder must not hold a run yet.
+Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd);
+
+/// Goes on with a run, or, when it has a verdict, says it again.
+Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd);
+
+/// What can be said before any work: sizes, what is decidable, the space.
+Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd);
+
+}  // namespace fiel
