@@ -299,11 +299,11 @@ bool Child::has_ended() {
   return true;
 }
 
-void Child::wait_for_end(double seconds) {
+bool Child::wait_for_end(double seconds) {
   const double deadline = now_seconds() + seconds;
   while (!has_ended()) {
     const double left = deadline - now_seconds();
-    if (!(left > 0)) return;
+    if (!(left > 0)) return false;
     if (end_descriptor_.is_open()) {
       pollfd watch{end_descriptor_.get(), POLLIN, 0};
       ::poll(&watch, 1, static_cast<int>(left * 1000) + 1);
@@ -311,6 +311,7 @@ void Child::wait_for_end(double seconds) {
       nap_one_millisecond();
     }
   }
+  return true;
 }
 
 ExitState Child::end(double grace_seconds) {

@@ -61,13 +61,16 @@ class Child {
   int end_descriptor() const { return end_descriptor_.get(); }
   /// The process itself; others of its group may live on.
   bool has_ended();
+  /// The same after at most `seconds`.
+  bool wait_for_end(double seconds);
+  /// How it ended, once has_ended().
+  const std::optional<ExitState>& exit_state() const { return state_; }
   /// Ends and reaps all of the group and its orphans. Bounded: grace plus about two seconds for processes that
   /// even SIGKILL can't end at once.
   ExitState end(double grace_seconds);
 
  private:
   Child() = default;
-  void wait_for_end(double seconds);
   void reap_group();
   bool reap_orphans();
 
