@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "contract/contract.h"
 #include "model/tensor.h"
 
 namespace fiel {
@@ -26,12 +27,6 @@ constexpr std::int64_t kTensorAlignment = 64;
 struct SampleFiles {
   std::int64_t index = 0;  // names the sample in the answer
   std::map<std::string, TensorFile> inputs;
-};
-
-/// Recurrent models: this output of a step is that input of the next.
-struct StateLink {
-  std::string output;
-  std::string input;
 };
 
 Json to_json(const std::vector<SampleFiles>& samples);
