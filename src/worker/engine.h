@@ -73,7 +73,8 @@ class Engine {
   virtual EngineResult<LoadReport> load(const LoadRequest& request) = 0;
 
   // One inference in slot 0 <= slot < parallel_requests. prepare() copies the inputs (in the order of LoadReport::inputs)
-  // into memory of the engine's own; run() is the timed part and does nothing else; outputs() copies out.
+  // into memory of the engine's own; run() is the timed part and does nothing else; outputs() copies out. Different
+  // slots may be used from different threads at the same time, one slot never is. What these throw is caught (guard.h).
   virtual EngineResult<> prepare(int slot, const std::vector<TensorView>& inputs) = 0;
   virtual EngineResult<> run(int slot) = 0;
   virtual EngineResult<> start(int slot) = 0;  // asynchronous run, for offline
