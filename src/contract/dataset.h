@@ -41,6 +41,7 @@ struct SampleSet {
   std::vector<Sample> samples;
   std::string digest;  // over all samples and their labels
   bool has_labels = false;
+  std::vector<std::string> warnings;  // duplicates within the set and the like
 
   /// Counts per slice name; "" holds those without one.
   std::map<std::string, std::int64_t> slice_counts() const;

@@ -1,0 +1,283 @@
+#include "tune/run.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/files.h"
+#include "base/units.h"
+#include "contract/dataset.h"
+#include "decide/ledger.h"
+#include "journal/record.h"
+#include "stats/spending.h"
+#include "tune/anchors.h"
+#include "tune/tune.h"
+#include "tune/version.h"
+
+namespace fiel {
+namespace {
+
+std::string new_run_id() {
+  std::array<unsigned char, 16> bytes{};
+  FIEL_CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+Json machine_json() {
+  utsname names{};
+  uname(&names);
+  return {{"cpu", cpu_name()},
+          {"cores", std::thread::hardware_concurrency()},
+          {"kernel", names.release},
+          {"memory_bytes", std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)}};
+}
+
+Json set_json(const std::string& digest, std::int64_t n, const std::map<std::string, std::int64_t>& slices) {
+  return {{"digest", digest}, {"n", n}, {"slices", slices}};
+}
+
+// What was read and checked before any work starts.
+struct Ground {
+  Contract contract;
+  OnnxModel model;
+  DataSets data;
+  std::vector<TrafficShape> shapes;
+};
+
+Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs) {
+  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
+  auto shapes = FIEL_TRY(traffic_shapes(contract, model, data.tuning.get()));
+  return Ground{std::move(contract), std::move(model), std::move(data), std::move(shapes)};
+}
+
+Json run_json(const Ground& ground, const TuneOptions& options) {
+  const Contract& contract = ground.contract;
+  const SampleSet& tuning = ground.data.tuning.get();
+  const HoldoutSet& holdout = ground.data.holdout;
+  Json json = {{"fiel_version", kVersion},
+               {"run_id", new_run_id()},
+               {"seed", options.seed},
+               {"strategy", options.strategy},
+               {"routes", options.routes},
+               {"contract_file", contract.file.string()},
+               {"model", {{"path", contract.model.string()}, {"digest", ground.model.digest},
+                          {"opset", ground.model.opset}, {"producer", ground.model.producer}}},
+               {"machine", machine_json()},
+               {"objective", to_string(contract.objective)},
+               {"scenario", to_string(contract.scenario)},
+               {"min_gain", contract.min_gain},
+               {"confidence", contract.speed_confidence},
+               {"claim", to_string(contract.accuracy.claim)},
+               {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
+  json["data"]["tuning"] = set_json(tuning.digest, static_cast<std::int64_t>(tuning.samples.size()), tuning.slice_counts());
+  json["data"]["holdout"] = set_json(holdout.digest(), holdout.size(), holdout.slice_counts());
+  const auto candidates = options.candidates ? options.candidates : contract.budget.candidates;
+  json["candidates"] = candidates ? Json(*candidates) : Json(nullptr);
+  json["executions"] = contract.budget.executions ? Json(*contract.budget.executions) : Json(nullptr);
+  return json;
+}
+
+// Records are bound to what they were made with: a model, data or program that changed makes them worthless.
+Result<> check_unchanged(const Json& run, const Ground& ground) {
+  const auto changed = [](const std::string& what) {
+    return fail(ErrorKind::kContract, what + " changed since this run began",
+                "its records no longer apply: start a new run (or put the old file back)");
+  };
+  if (run["fiel_version"] != kVersion) {
+    return fail(ErrorKind::kCorrupt,
+                fmt::format("this run was begun by fiel {}, this is {}", run["fiel_version"].get<std::string>(), kVersion),
+                "finish it with that version, or start a new run");
+  }
+  if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
+  if (run["data"]["tuning"]["digest"] != ground.data.tuning.get().digest) return changed("the tuning set");
+  if (run["data"]["holdout"]["digest"] != ground.data.holdout.digest()) return changed("the hold-out set");
+  if (run["machine"]["cpu"] != cpu_name()) return changed("the CPU");
+  return {};
+}
+
+Result<std::map<std::string, EngineHere>> engines_of(const Contract& contract) {
+  std::map<std::string, EngineHere> engines;
+  for (const EngineTarget& target : contract.engines) {
+    engines[target.name] = {.target = target, .argv = FIEL_TRY(worker_command(target)), .hello = {}};
+  }
+  return engines;
+}
+
+Verdict verdict_from(const Json& body) {
+  Verdict verdict;
+  verdict.word = parse_verdict_word(body.value("verdict", "")).value_or(VerdictWord::kUndecided);
+  verdict.reason = body.value("reason", "");
+  verdict.missing = body.value("missing", std::vector<std::string>{});
+  if (body["ships"].is_number()) verdict.ships = body["ships"].get<int>();
+  if (body["winner"].is_number()) verdict.winner = body["winner"].get<int>();
+  return verdict;
+}
+
+Result<Verdict> walk(const Ground& ground, Journal& journal, const std::filesystem::path& folder, ProgressSink& progress,
+                     int cancel_fd) {
+  const Json run = FIEL_TRY(journal.body("run"));
+  FIEL_TRY(check_unchanged(run, ground));
+  // Left behind by a process that was killed; nothing in it counts.
+  FIEL_TRY(remove_tree(folder / "scratch"));
+  FIEL_TRY(ensure_folder(folder / "scratch"));
+  FIEL_TRY(ensure_folder(folder / "logs"));
+  FIEL_TRY(ensure_folder(folder / "reference"));
+  RealClock clock;
+  Standing standing;
+  Recorder recorder(journal, clock, [&](const Event& event) { FIEL_CHECK(standing.apply(event).has_value()); });
+  const auto pool = make_process_pool(cancel_fd);
+  Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
+  Lab lab{.contract = ground.contract,
+          .model = ground.model,
+          .shapes = ground.shapes,
+          .tuning = ground.data.tuning,
+          .pool = *pool,
+          .recorder = recorder,
+          .standing = standing,
+          .progress = progress,
+          .folder = folder,
+          .seed = run["seed"].get<std::uint64_t>(),
+          .cancel_fd = cancel_fd,
+          .engines = FIEL_TRY(engines_of(ground.contract))};
+  TuneInput input{.lab = lab,
+                  .holdout = ground.data.holdout,
+                  .ledger = ledger,
+                  .run_id = run["run_id"].get<std::string>(),
+                  .strategy = run["strategy"].get<std::string>(),
+                  .routes = run["routes"].get<std::string>(),
+                  .candidates = {},
+                  .wall_seconds = run["wall_seconds"].get<double>()};
+  if (run["candidates"].is_number()) input.candidates = run["candidates"].get<std::int64_t>();
+  auto verdict = tune(input);
+  (void)remove_tree(folder / "scratch");
+  return verdict;
+}
+
+}  // namespace
+
+std::filesystem::path program_folder() {
+  std::error_code code;
+  return std::filesystem::read_symlink("/proc/self/exe", code).parent_path();
+}
+
+Result<std::vector<std::string>> worker_command(const EngineTarget& engine) {
+  const auto worker =
+      engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
+  if (access(worker.c_str(), X_OK) != 0) {
+    return fail(ErrorKind::kEnvironment, fmt::format("engine {}: no worker program {}", engine.name, worker.string()),
+                fmt::format("`fiel engines` shows what there is; [engines.{}] worker names a program of your own",
+                            engine.name));
+  }
+  std::vector<std::string> argv = {worker.string()};
+  argv.insert(argv.end(), engine.arguments.begin(), engine.arguments.end());
+  return argv;
+}
+
+Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd) {
+  FIEL_TRY(ensure_folder(options.folder));
+  const auto lock = FIEL_TRY(FileLock::acquire(options.folder / "run.lock"));
+  if (std::filesystem::exists(options.folder / "run.db")) {
+    return fail(ErrorKind::kUsage, fmt::format("{} holds a run already", options.folder.string()),
+                "`fiel resume` goes on with it; or name another folder with -o");
+  }
+  FIEL_TRY(engines_of(contract));
+  progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
+  FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
+  Ground ground = FIEL_TRY(lay_ground(std::move(contract), options.folder / "data"));
+  for (const std::string& warning : ground.data.tuning.get().warnings) progress.warn(warning);
+  // The journal appears last: a folder without one holds no run, whatever else lies in it.
+  Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
+  FIEL_TRY(journal.append("run", "run", run_json(ground, options), 0));
+  return walk(ground, journal, options.folder, progress, cancel_fd);
+}
+
+Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
+  if (!std::filesystem::exists(folder / "run.db")) {
+    return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
+  }
+  const auto lock = FIEL_TRY(FileLock::acquire(folder / "run.lock"));
+  Journal journal = FIEL_TRY(Journal::open(folder / "run.db"));
+  if (journal.find("verdict") != nullptr) return verdict_from(FIEL_TRY(journal.body("verdict")));
+  const auto run = journal.body("run");
+  if (!run) {
+    return fail(ErrorKind::kUsage, fmt::format("the run in {} was stopped before it began", folder.string()),
+                "remove the folder and start it again with `fiel tune`");
+  }
+  progress.stage("resume", fmt::format("{} events recorded", journal.events().size()));
+  const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
+  Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
+  const Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder / "data"));
+  return walk(ground, journal, folder, progress, cancel_fd);
+}
+
+Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
+  const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-plan-"));
+  const Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data"));
+  FIEL_TRY(ensure_folder(folder.path() / "scratch"));
+  FIEL_TRY(ensure_folder(folder.path() / "logs"));
+  RealClock clock;
+  Journal journal = FIEL_TRY(Journal::create(folder.path() / "run.db"));
+  Standing standing;
+  Recorder recorder(journal, clock);
+  SilentProgress progress;
+  const auto pool = make_process_pool(cancel_fd);
+  Lab lab{.contract = ground.contract, .model = ground.model, .shapes = ground.shapes, .tuning = ground.data.tuning,
+          .pool = *pool, .recorder = recorder, .standing = standing, .progress = progress, .folder = folder.path(),
+          .seed = options.seed, .cancel_fd = cancel_fd, .engines = FIEL_TRY(engines_of(ground.contract))};
+  FIEL_TRY(meet_engines(lab));
+  Space space = *lab.space;
+  if (!options.routes.empty()) space = FIEL_TRY(restrict_space(space, options.routes));
+  std::string text = fmt::format("model     {} (opset {})\n", ground.contract.model.string(), ground.model.opset);
+  for (const ModelPort& port : ground.model.inputs) text += "  input   " + describe(port) + "\n";
+  for (const ModelPort& port : ground.model.outputs) text += "  output  " + describe(port) + "\n";
+  text += fmt::format("data      tuning {}, hold-out {} samples\n", ground.data.tuning.get().samples.size(),
+                      ground.data.holdout.size());
+  text += fmt::format("space     {:.4g} routes\n", space.size());
+  for (const EngineSpace& engine : space.engines()) {
+    text += fmt::format("  {} {}: {} knobs\n", engine.engine, lab.engines.at(engine.engine).hello.version,
+                        engine.knobs.size());
+  }
+  const Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
+  const int openings = FIEL_TRY(ledger.openings(ground.data.holdout));
+  const double alpha = stats::holdout_alpha(1 - ground.contract.accuracy.confidence,
+                                            {.nominee = 1, .opening = openings + 1});
+  const auto lines = undecidable(ground.contract, ground.data.holdout.slice_counts(), alpha);
+  const bool future = ground.contract.accuracy.claim == Claim::kFutureData;
+  text += fmt::format("proof     hold-out opened {} times before; the first nominee is judged at {:.3g} % error\n", openings,
+                      100 * alpha);
+  if (!future) text += "          claim = \"this_set\": speaks of these samples only\n";
+  if (future && lines.empty()) text += "          zero losses would prove every task and slice\n";
+  for (const Undecidable& line : lines) {
+    if (!future) break;
+    text += fmt::format("          UNDECIDABLE: {}{}: margin {:.4g} needs {} samples, has {}\n", line.task,
+                        line.slice.empty() ? "" : ", slice " + line.slice, line.margin, line.n_needed, line.n);
+  }
+  const double wall = options.wall_seconds.value_or(ground.contract.budget.wall_seconds);
+  text += fmt::format("budget    {}\n", format_duration(wall));
+  if (const auto& executions = ground.contract.budget.executions) {
+    // What tuning costs is paid back when executions x saved seconds reaches it (same price on both sides unless given).
+    const double price = ground.contract.budget.tuning_cost_per_hour.value_or(1) /
+                         ground.contract.budget.serving_cost_per_hour.value_or(1);
+    text += fmt::format("pays off  if each of {} executions becomes {} faster\n", *executions,
+                        format_duration(wall * price / static_cast<double>(*executions)));
+  }
+  return text;
+}
+
+}  // namespace fiel
