@@ -11,13 +11,11 @@
 
 #include "base/files.h"
 #include "base/units.h"
-#include "contract/dataset.h"
-#include "decide/ledger.h"
-#include "journal/record.h"
 #include "stats/spending.h"
 #include "tune/anchors.h"
 #include "tune/tune.h"
 #include "tune/version.h"
+#include "tune/workshop.h"
 
 namespace fiel {
 namespace {
@@ -49,21 +47,6 @@ Json machine_json() {
 
 Json set_json(const std::string& digest, std::int64_t n, const std::map<std::string, std::int64_t>& slices) {
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
-}
-
-// What was read and checked before any work starts.
-struct Ground {
-  Contract contract;
-  OnnxModel model;
-  DataSets data;
-  std::vector<TrafficShape> shapes;
-};
-
-Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs) {
-  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
-  DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
-  auto shapes = FIEL_TRY(traffic_shapes(contract, model, data.tuning.get()));
-  return Ground{std::move(contract), std::move(model), std::move(data), std::move(shapes)};
 }
 
 Json run_json(const Ground& ground, const TuneOptions& options) {
@@ -111,14 +94,6 @@ Result<> check_unchanged(const Json& run, const Ground& ground) {
   return {};
 }
 
-Result<std::map<std::string, EngineHere>> engines_of(const Contract& contract) {
-  std::map<std::string, EngineHere> engines;
-  for (const EngineTarget& target : contract.engines) {
-    engines[target.name] = {.target = target, .argv = FIEL_TRY(worker_command(target)), .hello = {}};
-  }
-  return engines;
-}
-
 Verdict verdict_from(const Json& body) {
   Verdict verdict;
   verdict.word = parse_verdict_word(body.value("verdict", "")).value_or(VerdictWord::kUndecided);
@@ -129,34 +104,15 @@ Verdict verdict_from(const Json& body) {
   return verdict;
 }
 
-Result<Verdict> walk(const Ground& ground, Journal& journal, const std::filesystem::path& folder, ProgressSink& progress,
+Result<Verdict> walk(Ground ground, Journal journal, const std::filesystem::path& folder, ProgressSink& progress,
                      int cancel_fd) {
   const Json run = FIEL_TRY(journal.body("run"));
   FIEL_TRY(check_unchanged(run, ground));
-  // Left behind by a process that was killed; nothing in it counts.
-  FIEL_TRY(remove_tree(folder / "scratch"));
-  FIEL_TRY(ensure_folder(folder / "scratch"));
-  FIEL_TRY(ensure_folder(folder / "logs"));
-  FIEL_TRY(ensure_folder(folder / "reference"));
-  RealClock clock;
-  Standing standing;
-  Recorder recorder(journal, clock, [&](const Event& event) { FIEL_CHECK(standing.apply(event).has_value()); });
-  const auto pool = make_process_pool(cancel_fd);
   Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
-  Lab lab{.contract = ground.contract,
-          .model = ground.model,
-          .shapes = ground.shapes,
-          .tuning = ground.data.tuning,
-          .pool = *pool,
-          .recorder = recorder,
-          .standing = standing,
-          .progress = progress,
-          .folder = folder,
-          .seed = run["seed"].get<std::uint64_t>(),
-          .cancel_fd = cancel_fd,
-          .engines = FIEL_TRY(engines_of(ground.contract))};
-  TuneInput input{.lab = lab,
-                  .holdout = ground.data.holdout,
+  const auto workshop = FIEL_TRY(Workshop::create(std::move(ground), std::move(journal), folder,
+                                                  run["seed"].get<std::uint64_t>(), progress, cancel_fd));
+  TuneInput input{.lab = workshop->lab(),
+                  .holdout = workshop->ground().data.holdout,
                   .ledger = ledger,
                   .run_id = run["run_id"].get<std::string>(),
                   .strategy = run["strategy"].get<std::string>(),
@@ -164,30 +120,10 @@ Result<Verdict> walk(const Ground& ground, Journal& journal, const std::filesyst
                   .candidates = {},
                   .wall_seconds = run["wall_seconds"].get<double>()};
   if (run["candidates"].is_number()) input.candidates = run["candidates"].get<std::int64_t>();
-  auto verdict = tune(input);
-  (void)remove_tree(folder / "scratch");
-  return verdict;
+  return tune(input);
 }
 
 }  // namespace
-
-std::filesystem::path program_folder() {
-  std::error_code code;
-  return std::filesystem::read_symlink("/proc/self/exe", code).parent_path();
-}
-
-Result<std::vector<std::string>> worker_command(const EngineTarget& engine) {
-  const auto worker =
-      engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
-  if (access(worker.c_str(), X_OK) != 0) {
-    return fail(ErrorKind::kEnvironment, fmt::format("engine {}: no worker program {}", engine.name, worker.string()),
-                fmt::format("`fiel engines` shows what there is; [engines.{}] worker names a program of your own",
-                            engine.name));
-  }
-  std::vector<std::string> argv = {worker.string()};
-  argv.insert(argv.end(), engine.arguments.begin(), engine.arguments.end());
-  return argv;
-}
 
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd) {
   FIEL_TRY(ensure_folder(options.folder));
@@ -196,7 +132,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
     return fail(ErrorKind::kUsage, fmt::format("{} holds a run already", options.folder.string()),
                 "`fiel resume` goes on with it; or name another folder with -o");
   }
-  FIEL_TRY(engines_of(contract));
+  for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
   Ground ground = FIEL_TRY(lay_ground(std::move(contract), options.folder / "data"));
@@ -204,7 +140,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
   FIEL_TRY(journal.append("run", "run", run_json(ground, options), 0));
-  return walk(ground, journal, options.folder, progress, cancel_fd);
+  return walk(std::move(ground), std::move(journal), options.folder, progress, cancel_fd);
 }
 
 Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
@@ -222,24 +158,18 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
   progress.stage("resume", fmt::format("{} events recorded", journal.events().size()));
   const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
   Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
-  const Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder / "data"));
-  return walk(ground, journal, folder, progress, cancel_fd);
+  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder / "data"));
+  return walk(std::move(ground), std::move(journal), folder, progress, cancel_fd);
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
   const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-plan-"));
-  const Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data"));
-  FIEL_TRY(ensure_folder(folder.path() / "scratch"));
-  FIEL_TRY(ensure_folder(folder.path() / "logs"));
-  RealClock clock;
-  Journal journal = FIEL_TRY(Journal::create(folder.path() / "run.db"));
-  Standing standing;
-  Recorder recorder(journal, clock);
+  Ground read = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data"));
   SilentProgress progress;
-  const auto pool = make_process_pool(cancel_fd);
-  Lab lab{.contract = ground.contract, .model = ground.model, .shapes = ground.shapes, .tuning = ground.data.tuning,
-          .pool = *pool, .recorder = recorder, .standing = standing, .progress = progress, .folder = folder.path(),
-          .seed = options.seed, .cancel_fd = cancel_fd, .engines = FIEL_TRY(engines_of(ground.contract))};
+  const auto workshop = FIEL_TRY(Workshop::create(std::move(read), FIEL_TRY(Journal::create(folder.path() / "run.db")),
+                                                  folder.path(), options.seed, progress, cancel_fd));
+  Lab& lab = workshop->lab();
+  const Ground& ground = workshop->ground();
   FIEL_TRY(meet_engines(lab));
   Space space = *lab.space;
   if (!options.routes.empty()) space = FIEL_TRY(restrict_space(space, options.routes));

@@ -25,12 +25,6 @@ struct TuneOptions {
   std::optional<std::int64_t> candidates;    // over the contract's
 };
 
-/// Where fiel's own worker programs lie, unless the contract names others: beside the running program.
-std::filesystem::path program_folder();
-
-/// The command of an engine's worker; kEnvironment with a hint when it is not there.
-Result<std::vector<std::string>> worker_command(const EngineTarget& engine);
-
 /// A new run. The folder must not hold a run yet.
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd);
 

@@ -1,0 +1,66 @@
+#include "tune/workshop.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/files.h"
+
+namespace fiel {
+
+Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs) {
+  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
+  auto shapes = FIEL_TRY(traffic_shapes(contract, model, data.tuning.get()));
+  return Ground{std::move(contract), std::move(model), std::move(data), std::move(shapes)};
+}
+
+Workshop::Workshop(Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
+                   ProgressSink& progress, int cancel_fd)
+    : ground_(std::move(ground)),
+      journal_(std::move(journal)),
+      recorder_(journal_, clock_, [this](const Event& event) { FIEL_CHECK(standing_.apply(event).has_value()); }),
+      pool_(make_process_pool(cancel_fd)),
+      lab_{.contract = ground_.contract,
+           .model = ground_.model,
+           .shapes = ground_.shapes,
+           .tuning = ground_.data.tuning,
+           .pool = *pool_,
+           .recorder = recorder_,
+           .standing = standing_,
+           .progress = progress,
+           .folder = folder,
+           .seed = seed,
+           .cancel_fd = cancel_fd} {}
+
+Result<std::unique_ptr<Workshop>> Workshop::create(Ground ground, Journal journal, const std::filesystem::path& folder,
+                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd) {
+  FIEL_TRY(remove_tree(folder / "scratch"));
+  for (const char* name : {"scratch", "logs", "reference", "artifacts"}) FIEL_TRY(ensure_folder(folder / name));
+  std::unique_ptr<Workshop> workshop(
+      new Workshop(std::move(ground), std::move(journal), folder, seed, progress, cancel_fd));
+  for (const EngineTarget& target : workshop->ground_.contract.engines) {
+    workshop->lab_.engines[target.name] = {.target = target, .argv = FIEL_TRY(worker_command(target)), .hello = {}};
+  }
+  return workshop;
+}
+
+Workshop::~Workshop() { (void)remove_tree(lab_.folder / "scratch"); }
+
+std::filesystem::path program_folder() {
+  std::error_code code;
+  return std::filesystem::read_symlink("/proc/self/exe", code).parent_path();
+}
+
+Result<std::vector<std::string>> worker_command(const EngineTarget& engine) {
+  const auto worker = engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
+  if (access(worker.c_str(), X_OK) != 0) {
+    return fail(ErrorKind::kEnvironment, fmt::format("engine {}: no worker program {}", engine.name, worker.string()),
+                fmt::format("`fiel engines` shows what there is; [engines.{}] worker names a program of your own",
+                            engine.name));
+  }
+  std::vector<std::string> argv = {worker.string()};
+  argv.insert(argv.end(), engine.arguments.begin(), engine.arguments.end());
+  return argv;
+}
+
+}  // namespace fiel

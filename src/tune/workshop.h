@@ -1,0 +1,56 @@
+// All that one run, check or bench works with, made in the right order and kept alive together: contract, model, data,
+// journal, pool, and the Lab that refers to them.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "contract/dataset.h"
+#include "decide/lab.h"
+#include "decide/ledger.h"
+
+namespace fiel {
+
+/// What was read and checked before any work starts.
+struct Ground {
+  Contract contract;
+  OnnxModel model;
+  DataSets data;
+  std::vector<TrafficShape> shapes;
+};
+
+Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs);
+
+class Workshop {
+ public:
+  /// Clears what a killed process left in `folder`/scratch; engines are named but not started yet.
+  static Result<std::unique_ptr<Workshop>> create(Ground ground, Journal journal, const std::filesystem::path& folder,
+                                                  std::uint64_t seed, ProgressSink& progress, int cancel_fd);
+  ~Workshop();  // the scratch folder goes
+
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  Lab& lab() { return lab_; }
+  const Ground& ground() const { return ground_; }
+
+ private:
+  Workshop(Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
+           ProgressSink& progress, int cancel_fd);
+
+  Ground ground_;
+  Journal journal_;
+  RealClock clock_;
+  Standing standing_;
+  Recorder recorder_;
+  std::unique_ptr<WorkerPool> pool_;
+  Lab lab_;
+};
+
+/// Where fiel's own worker programs lie, unless the contract names others: beside the running program.
+std::filesystem::path program_folder();
+
+/// The command of an engine's worker; kEnvironment with a hint when it is not there.
+Result<std::vector<std::string>> worker_command(const EngineTarget& engine);
+
+}  // namespace fiel
