@@ -91,4 +91,11 @@ Result<std::vector<std::string>> get_strings(const Json& object, std::string_vie
   return strings;
 }
 
+const Json& object_or_empty(const Json& object, std::string_view key) {
+  static const Json empty = Json::object();
+  if (!object.is_object()) return empty;
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : empty;
+}
+
 }  // namespace fiel

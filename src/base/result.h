@@ -53,13 +53,18 @@ T unwrap(Result<T>&& result) {
 
 }  // namespace fiel
 
-/// Value of a Result, or return its error from the enclosing function.
-#define FIEL_TRY(expression)                                                         \
-  __extension__({                                                                    \
-    auto fiel_try_result = (expression);                                             \
-    if (!fiel_try_result) return std::unexpected(std::move(fiel_try_result).error()); \
-    ::fiel::detail::unwrap(std::move(fiel_try_result));                              \
+#define FIEL_JOIN_AGAIN(a, b) a##b
+#define FIEL_JOIN(a, b) FIEL_JOIN_AGAIN(a, b)
+// The name is unique per use, so that one FIEL_TRY may stand inside another.
+#define FIEL_TRY_AS(result, expression)                                     \
+  __extension__({                                                           \
+    auto result = (expression);                                             \
+    if (!result) return std::unexpected(std::move(result).error());         \
+    ::fiel::detail::unwrap(std::move(result));                              \
   })
+
+/// Value of a Result, or return its error from the enclosing function.
+#define FIEL_TRY(expression) FIEL_TRY_AS(FIEL_JOIN(fiel_try_result_, __COUNTER__), expression)
 
 /// A promise of our own code; when it does not hold, that is a bug of ours.
 #define FIEL_CHECK(condition) \

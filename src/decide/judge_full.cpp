@@ -37,10 +37,10 @@ Result<std::optional<Failure>> infer_all(Lab& lab, Live& live, Take take) {
 
 GateRecord record_from(const Json& body) {
   GateRecord record;
-  for (const auto& [index, digest] : body.value("digests", Json::object()).items()) {
+  for (const auto& [index, digest] : object_or_empty(body, "digests").items()) {
     record.digests[std::stoi(index)] = digest.get<std::string>();
   }
-  for (const auto& [task, scores] : body.value("scores", Json::object()).items()) {
+  for (const auto& [task, scores] : object_or_empty(body, "scores").items()) {
     for (const auto& [index, score] : scores.items()) record.scores[task][std::stoi(index)] = score.get<double>();
   }
   return record;
@@ -157,7 +157,7 @@ void recall_faith(Lab& lab, int id, const Json& entry) {
     FaithTally& tally = lab.faith[id];
     tally.probed += look.value("probed", std::int64_t{0});
     tally.changed += look.value("changed", std::int64_t{0});
-    for (const auto& [task, lost] : look.value("lost", Json::object()).items()) {
+    for (const auto& [task, lost] : object_or_empty(look, "lost").items()) {
       tally.score_lost[task] += lost.value("sum", 0.0);
       tally.losses[task] += lost.value("count", std::int64_t{0});
     }

@@ -61,9 +61,9 @@ Result<> on_candidate(Standing& standing, const Json& body) {
   const int id = FIEL_TRY(id_of(body));
   CandidateState& state = standing.at(id);
   state.digest = FIEL_TRY(get_string(body, "digest"));
-  const Json route = body.value("route", Json::object());
+  const Json& route = object_or_empty(body, "route");
   state.route.engine = FIEL_TRY(get_string(route, "engine"));
-  for (const auto& [knob, value] : route.value("settings", Json::object()).items()) {
+  for (const auto& [knob, value] : object_or_empty(route, "settings").items()) {
     if (value.is_string()) state.route.settings[knob] = value.get<std::string>();
   }
   state.roles = FIEL_TRY(get_strings(body, "roles"));
@@ -117,7 +117,10 @@ Result<> on_race_end(Standing& standing, const Json& body) {
 // A candidate may fall (crash, answer differently) in any session.
 Result<> on_fallen(Standing& standing, const Json& body) {
   for (const Json& entry : body.value("contenders", Json::array())) {
-    if (entry.contains("status")) FIEL_TRY(set_status(standing.at(FIEL_TRY(id_of(entry))), entry));
+    if (entry.contains("status")) {
+      const int id = FIEL_TRY(id_of(entry));
+      FIEL_TRY(set_status(standing.at(id), entry));
+    }
   }
   return {};
 }

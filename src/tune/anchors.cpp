@@ -10,16 +10,10 @@
 #include "decide/session.h"
 #include "decide/trial.h"
 #include "journal/record.h"
+#include "tune/engines.h"
 
 namespace fiel {
 namespace {
-
-// Knobs that mean nothing here are left out of the space: batch outside `offline`, static shapes where several are served.
-bool applies(const Knob& knob, const Lab& lab) {
-  if (knob.kind == KnobKind::kBatch) return lab.contract.scenario == Scenario::kOffline;
-  if (knob.kind == KnobKind::kShape) return lab.shapes.size() == 1;
-  return true;
-}
 
 Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
   auto started = start_worker(lab, engine, {}, "hello-" + engine.target.name);
@@ -59,11 +53,7 @@ Result<> meet_engines(Lab& lab) {
                               body["version"].get<std::string>(), version),
                   "its timings would not be comparable: start a new run");
     }
-    EngineSpace space{.engine = name, .knobs = {}, .forbidden = {}};
-    for (const Knob& knob : engine.hello.knobs) {
-      if (applies(knob, lab)) space.knobs.push_back(knob);
-    }
-    spaces.push_back(std::move(space));
+    spaces.push_back(space_of(engine.hello, name, lab.contract.scenario, lab.shapes.size()));
   }
   lab.space = FIEL_TRY(Space::create(std::move(spaces)));
   return {};

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/files.h"
+#include "cli/command.h"
+#include "contract/init.h"
+#include "model/onnx_model.h"
+
+namespace fiel {
+namespace {
+
+struct InitArguments {
+  std::string model;
+  std::string output;
+  bool script = false;
+};
+
+Result<ExitStatus> run_init(const InitArguments& arguments) {
+  const OnnxModel model = FIEL_TRY(read_onnx_model(std::filesystem::absolute(arguments.model)));
+  const std::string text = arguments.script ? sample_script(model) : propose_contract(model);
+  if (arguments.output.empty()) {
+    const ExitStatus status = print_result(text);
+    if (!arguments.script) {
+      fmt::print(stderr, "fiel: this script writes samples as .npz (`fiel init {} --script` prints it alone):\n\n{}\n",
+                 arguments.model, sample_script(model));
+    }
+    return status;
+  }
+  if (std::filesystem::exists(arguments.output)) {
+    return fail(ErrorKind::kUsage, fmt::format("{} exists already", arguments.output), "name another file with -o");
+  }
+  FIEL_TRY(write_atomic(arguments.output, text));
+  fmt::print(stderr, "fiel: wrote {}; edit it, then: fiel tune {}\n", arguments.output, arguments.output);
+  return ExitStatus::kDecided;
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, Cli& cli) {
+  auto arguments = std::make_shared<InitArguments>();
+  CLI::App* command = app.add_subcommand("init", "Propose a contract for a model, to edit");
+  command->add_option("MODEL", arguments->model, "an ONNX model")->required();
+  command->add_option("-o,--output", arguments->output, "write it to a file instead of stdout");
+  command->add_flag("--script", arguments->script, "print a Python script that writes samples for this model instead");
+  command->callback([arguments, &cli] {
+    auto status = run_init(*arguments);
+    cli.status = status ? *status : report_error(status.error());
+  });
+}
+
+}  // namespace fiel

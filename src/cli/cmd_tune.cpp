@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/outcome.h"
+#include "cli/progress.h"
+#include "contract/init.h"
+#include "tune/run.h"
+
+namespace fiel {
+namespace {
+
+struct TuneArguments {
+  std::string target;
+  std::string data;
+  std::string folder;
+  std::string budget;
+  std::string strategy = "auto";
+  std::string routes;
+  std::int64_t candidates = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+  bool dry_run = false;
+};
+
+// contract.toml -> contract.run, then contract.run-2, ...: the first that holds no run.
+std::filesystem::path free_folder(const std::filesystem::path& target) {
+  const std::string stem = target.stem().string();
+  for (int number = 1;; ++number) {
+    const std::string name = number == 1 ? stem + ".run" : fmt::format("{}.run-{}", stem, number);
+    if (!std::filesystem::exists(std::filesystem::path(name) / "run.db")) return std::filesystem::absolute(name);
+  }
+}
+
+Result<Contract> contract_of(const TuneArguments& arguments) {
+  const std::filesystem::path target = std::filesystem::absolute(arguments.target);
+  if (target.extension() != ".onnx") {
+    if (!arguments.data.empty()) {
+      return fail(ErrorKind::kUsage, "--data goes with a model, not with a contract", "name the data in [data]");
+    }
+    return read_contract(target);
+  }
+  if (arguments.data.empty()) {
+    const OnnxModel model = FIEL_TRY(read_onnx_model(target));
+    return fail(ErrorKind::kUsage, "a model alone can't be judged: it needs samples",
+                fmt::format("fiel tune {} --data DIR, where DIR holds one .npz per sample; this makes them:\n\n{}",
+                            arguments.target, sample_script(model)));
+  }
+  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data)));
+  return parse_contract(text, std::filesystem::absolute("contract.toml"));
+}
+
+Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
+  Contract contract = FIEL_TRY(contract_of(arguments));
+  TuneOptions options{.folder = arguments.folder.empty() ? free_folder(arguments.target)
+                                                         : std::filesystem::absolute(arguments.folder),
+                      .strategy = arguments.strategy,
+                      .routes = arguments.routes,
+                      .seed = arguments.seed,
+                      .wall_seconds = {},
+                      .candidates = {}};
+  if (!arguments.budget.empty()) {
+    options.wall_seconds = FIEL_TRY(parse_duration(arguments.budget));
+  }
+  if (arguments.candidates > 0) options.candidates = arguments.candidates;
+  if (arguments.dry_run) {
+    return print_result(FIEL_TRY(describe_plan(std::move(contract), options, cli.cancel_fd)));
+  }
+  fmt::print(stderr, "fiel: run folder {}\n", say_path(options.folder));
+  StderrProgress progress;
+  auto verdict = start_run(std::move(contract), options, progress, cli.cancel_fd);
+  return finish_run(options.folder, verdict, arguments.json ? OutputForm::kJson : OutputForm::kText);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Cli& cli) {
+  auto arguments = std::make_shared<TuneArguments>();
+  CLI::App* command = app.add_subcommand("tune", "Find, prove and seal the fastest accurate way to run a model");
+  command->add_option("CONTRACT", arguments->target, "contract.toml, or a model.onnx together with --data")->required();
+  command->add_option("--data", arguments->data, "folder of samples, split by hash into calibration, tuning and hold-out");
+  command->add_option("-o,--output", arguments->folder, "run folder (default: <contract>.run)");
+  command->add_option("--budget", arguments->budget, "wall time, e.g. 15m (over the contract's)");
+  command->add_option("--candidates", arguments->candidates, "build at most so many candidates in the search")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--strategy", arguments->strategy, "auto, full, fast, mixed or random")
+      ->check(CLI::IsMember({"auto", "full", "fast", "mixed", "random"}));
+  command->add_option("--routes", arguments->routes,
+                      "restrict the space: 'NUM_STREAMS=[1|2] shape=static'; knobs not named stay at their default, "
+                      "'...' keeps them free");
+  command->add_option("--seed", arguments->seed, "same seed, same decisions")->capture_default_str();
+  command->add_flag("--json", arguments->json, "the result as one JSON document on stdout");
+  command->add_flag("--dry-run", arguments->dry_run, "show the space, what is decidable and the budget, then stop");
+  command->callback([arguments, &cli] {
+    auto status = run_tune(*arguments, cli);
+    cli.status = status ? *status : report_error(status.error());
+  });
+}
+
+}  // namespace fiel

@@ -1,0 +1,49 @@
+// The fiel program: commands, exit statuses, nothing else. What a command does stands in its own file; what a run does
+// stands in tune/tune.cpp.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <clocale>
+#include <csignal>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "tune/version.h"
+
+namespace {
+
+constexpr const char* kFooter = R"(
+Exit status: 0 decided (improved or not improved), 2 usage, contract or data, 3 undecided, 4 infeasible,
+5 environment (engine missing, disk full), 8 not accurate (check, bench), 9 not faster (bench),
+130 interrupted (fiel resume goes on), 70 a bug of fiel.
+
+Start with:  fiel init model.onnx > contract.toml     or  fiel tune model.onnx --data samples/)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::setlocale(LC_ALL, "C");  // numbers in files and messages do not depend on where we run
+  std::signal(SIGPIPE, SIG_IGN);
+  auto interrupt = fiel::Interrupt::install();
+  if (!interrupt) return static_cast<int>(fiel::report_error(interrupt.error()));
+  fiel::Cli cli{.cancel_fd = interrupt->cancel_fd()};
+  CLI::App app("fiel finds the fastest way to run a neural network on this machine that is still accurate.", "fiel");
+  app.set_version_flag("--version", fmt::format("fiel {}", fiel::kVersion));
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  fiel::add_init(app, cli);
+  fiel::add_tune(app, cli);
+  fiel::add_resume(app, cli);
+  fiel::add_show(app, cli);
+  fiel::add_export(app, cli);
+  fiel::add_check(app, cli);
+  fiel::add_bench(app, cli);
+  fiel::add_routes(app, cli);
+  fiel::add_engines(app, cli);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(fiel::ExitStatus::kUsage);
+  }
+  return static_cast<int>(cli.status);
+}

@@ -1,0 +1,67 @@
+#include "tune/engines.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "tune/workshop.h"
+
+namespace fiel {
+namespace {
+
+constexpr double kHelloSeconds = 60;
+
+std::string say(const Error& error) {
+  return error.hint.empty() ? error.message : fmt::format("{} ({})", error.message, error.hint);
+}
+
+}  // namespace
+
+std::vector<EngineTarget> known_engines() {
+  return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}}};
+}
+
+EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
+  EngineFound found{.target = target, .hello = {}, .problem = {}};
+  auto command = worker_command(target);
+  if (!command) {
+    found.problem = say(command.error());
+    return found;
+  }
+  auto folder = TempFolder::create({}, "fiel-hello-");
+  if (!folder) {
+    found.problem = say(folder.error());
+    return found;
+  }
+  const auto pool = make_process_pool(cancel_fd);
+  auto started = pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
+                              .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {}});
+  std::optional<Failure> failure;
+  if (auto* start_failure = std::get_if<Failure>(&started)) {
+    failure = *start_failure;
+  } else {
+    Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
+    auto answer = request_hello(worker, kHelloSeconds);
+    if (auto* hello = std::get_if<HelloResult>(&answer)) {
+      found.hello = std::move(*hello);
+      say_bye(worker);
+    } else {
+      failure = std::get<Failure>(answer);
+    }
+  }
+  if (failure) {
+    found.problem = failure->message + (failure->log_tail.empty() ? "" : "; its last words: " + failure->log_tail);
+  }
+  return found;
+}
+
+EngineSpace space_of(const HelloResult& hello, const std::string& name, Scenario scenario, std::size_t shapes) {
+  EngineSpace space{.engine = name, .knobs = {}, .forbidden = {}};
+  for (const Knob& knob : hello.knobs) {
+    if (knob.kind == KnobKind::kBatch && scenario != Scenario::kOffline) continue;
+    if (knob.kind == KnobKind::kShape && shapes > 1) continue;
+    space.knobs.push_back(knob);
+  }
+  return space;
+}
+
+}  // namespace fiel

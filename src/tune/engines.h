@@ -1,0 +1,29 @@
+// Which engines work here? Asks each worker program once, outside any run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/contract.h"
+#include "pool/requests.h"
+#include "route/space.h"
+
+namespace fiel {
+
+struct EngineFound {
+  EngineTarget target;
+  std::optional<HelloResult> hello;
+  std::string problem;  // why there is no hello, and what to do
+};
+
+/// Never fails: an engine that is missing or broken says so. kCancelled is told as a problem too.
+EngineFound find_engine(const EngineTarget& target, int cancel_fd);
+
+/// The engines that fiel has workers of its own for.
+std::vector<EngineTarget> known_engines();
+
+/// The knobs that count in a scenario: batch only in `offline`, static shapes only where one shape is served.
+EngineSpace space_of(const HelloResult& hello, const std::string& name, Scenario scenario, std::size_t shapes);
+
+}  // namespace fiel
