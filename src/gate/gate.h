@@ -1,0 +1,123 @@
+// NOTE to the implementer: src/decide is being written against this header (it stands in main too). Keep names and
+// signatures; you may add. SampleOutputs comes from your gate/outputs.h. Delete this note.
+// Is a candidate accurate enough? The one place that answers it, and never with a bool. Judges outputs and scores; starts
+// no engines.
+//
+//   score    per sample, by a task's evaluator; drop = reference - candidate (lower_is_better: the other way round)
+//   margin   how much drop the contract allows, in score units
+//   tuning   point estimates inside every margin: provisionally admissible
+//   holdout  proof of non-inferiority, overall and per slice
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "contract/contract.h"
+#include "contract/dataset.h"
+#include "gate/outputs.h"
+
+namespace fiel {
+
+enum class GateStatus { kAdmissible, kRejected, kUndecided };
+enum class GateReason { kNone, kNonFinite, kWrongOutput, kTensorRule, kTask, kSlice, kFloor, kUndecided };
+std::string_view to_string(GateStatus);
+std::string_view to_string(GateReason);
+
+/// One task on one slice ("" = overall).
+struct TaskVerdict {
+  std::string task;
+  std::string slice;
+  std::int64_t n = 0;
+  double reference_score = 0;  // mean
+  double candidate_score = 0;  // mean
+  double drop = 0;             // estimate
+  std::optional<double> drop_upper;  // bound at the confidence that was asked for; hold-out only
+  std::optional<double> margin;
+  std::optional<double> min_score;
+  std::int64_t wins = 0;       // samples on which the candidate did better / worse than the reference
+  std::int64_t losses = 0;
+  std::string method;          // "tango", "bca", "point estimate", ...
+  GateStatus status = GateStatus::kRejected;
+  std::optional<std::int64_t> n_needed;  // where undecided
+};
+
+/// The worst of one output over all samples seen.
+struct TensorVerdict {
+  std::string output;
+  std::string metric;
+  double worst = 0;
+  std::string worst_sample;
+  std::string bound;       // "cosine >= 0.99"
+  GateStatus status = GateStatus::kRejected;
+  std::string mistrusted;  // why the rule is void ("reference is constant"); empty if it holds
+};
+
+struct GateResult {
+  GateStatus status = GateStatus::kRejected;
+  GateReason reason = GateReason::kNone;
+  std::string message;  // "exact_match lost 0.031 on slice small (margin 0.030, n 60)"
+  std::int64_t samples_seen = 0;
+  std::vector<TaskVerdict> tasks;
+  std::vector<TensorVerdict> tensors;
+  /// Smallest (margin - drop) / margin over tasks and slices; for ties and nearest misses. Absent if never scored.
+  std::optional<double> margin_left;
+};
+
+Json to_json(const GateResult& result);
+Result<GateResult> gate_result_from_json(const Json& json);
+
+/// Scores of a task by sample index of the set.
+using Scores = std::map<std::string, std::map<int, double>>;
+
+/// What the reference scored, and where its outputs lie: see gate/reference.h.
+class ReferenceStore;
+
+/// Takes a candidate's outputs in, chunk by chunk, so that they can be deleted at once.
+class Judge {
+ public:
+  /// `reference` holds outputs and scores of every sample of `set` that will be added. All must outlive the judge.
+  /// `scratch` is for the folders that evaluator programs read.
+  Judge(const Contract& contract, const SampleSet& set, const ReferenceStore& reference,
+        std::filesystem::path scratch, int cancel_fd);
+  ~Judge();
+
+  /// Checks and scores a chunk. An Error is an evaluator that broke, or cancellation, never the candidate's fault.
+  Result<> add(std::span<const SampleOutputs> chunk);
+
+  /// Reject-only look at what was added so far (99.9 % bounds; hard failures at once); nullopt: go on.
+  std::optional<GateResult> reject_early() const;
+  /// Point estimates over all that was added.
+  GateResult judge_tuning() const;
+  /// Proof at error level `alpha` over all that was added.
+  GateResult judge_holdout(double alpha, std::uint64_t seed) const;
+
+  /// This candidate's scores so far.
+  const Scores& scores() const;
+  /// SHA-256 over one sample's output bits, by sample index.
+  const std::map<int, std::string>& output_digests() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Could zero losses prove the contract on a set with these slices? One line per task and slice that it could not.
+struct Undecidable {
+  std::string task;
+  std::string slice;
+  std::int64_t n = 0;
+  std::int64_t n_needed = 0;
+  double margin = 0;
+};
+std::vector<Undecidable> undecidable(const Contract& contract, const std::map<std::string, std::int64_t>& slice_counts,
+                                     double alpha);
+
+/// Seeded, stratified by slice: every prefix sees each slice in its share; at least one of each among the first ones.
+std::vector<int> stratified_order(const SampleSet& set, std::uint64_t seed);
+
+}  // namespace fiel
