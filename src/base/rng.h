@@ -1,9 +1,9 @@
 // Where do random choices come from, so that the same seed gives the same decisions everywhere?
 //
-// Knows nothing of what the numbers are used for. One master seed lies in the journal; every use has
-// a named sub-seed of its own (search, order, bootstrap, data), so that one more draw in one place
-// moves nothing elsewhere. std::<random> distributions are not used: each standard library draws
-// differently. Integers, coins and shuffles are the same bits on every compiler; normal() and
+// Knows nothing of what the numbers are used for. One master seed lies in the journal; every use
+// has a named sub-seed of its own (search, order, bootstrap, data), so that one more draw in one
+// place moves nothing elsewhere. std::<random> distributions are not used: each standard library
+// draws differently. Integers, coins and shuffles are the same bits on every compiler; normal() and
 // exponential() may differ in the last bit where the C library's log and cos do.
 #pragma once
 
@@ -24,8 +24,8 @@ std::uint64_t splitmix64(std::uint64_t& state);
 /// Worked number: sub_seed(0, "search") = 10859245866107039854.
 std::uint64_t sub_seed(std::uint64_t master, std::string_view name);
 
-/// xoshiro256** (Blackman & Vigna 2018), its state filled by splitmix64. From state {1, 2, 3, 4} the
-/// first outputs are 11520, 0, 1509978240; from seed 0 the first is 0x99ec5f36cb75f2b4.
+/// xoshiro256** (Blackman & Vigna 2018), its state filled by splitmix64. From state {1, 2, 3, 4}
+/// the first outputs are 11520, 0, 1509978240; from seed 0 the first is 0x99ec5f36cb75f2b4.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);

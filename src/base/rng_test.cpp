@@ -48,7 +48,8 @@ TEST(Rng, BelowIsUniformAndNeverReachesItsBound) {
 }
 
 TEST(Rng, BelowDrawsAgainWhereTheRangeDoesNotDivide) {
-  // For n = 3 * 2^62 a plain remainder would make the lowest quarter of the results twice as likely.
+  // For n = 3 * 2^62 a plain remainder would make the lowest quarter of the results twice as
+  // likely.
   Rng rng(3);
   const std::uint64_t n = std::uint64_t{3} << 62;
   int low = 0;

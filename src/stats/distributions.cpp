@@ -15,14 +15,13 @@ namespace policies = boost::math::policies;
 
 // Errors become NaN or infinity instead of exceptions; long double would cost three times as much
 // for digits that no decision reads.
-using Quiet = policies::policy<policies::domain_error<policies::ignore_error>,
-                               policies::pole_error<policies::ignore_error>,
-                               policies::overflow_error<policies::ignore_error>,
-                               policies::underflow_error<policies::ignore_error>,
-                               policies::denorm_error<policies::ignore_error>,
-                               policies::evaluation_error<policies::ignore_error>,
-                               policies::indeterminate_result_error<policies::ignore_error>,
-                               policies::promote_double<false>>;
+using Quiet = policies::policy<
+    policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+    policies::overflow_error<policies::ignore_error>,
+    policies::underflow_error<policies::ignore_error>,
+    policies::denorm_error<policies::ignore_error>,
+    policies::evaluation_error<policies::ignore_error>,
+    policies::indeterminate_result_error<policies::ignore_error>, policies::promote_double<false>>;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -39,8 +38,8 @@ double normal_quantile(double p) {
 
 double student_t_quantile(double p, double degrees_of_freedom) {
   if (!inside_unit_interval(p) || !(degrees_of_freedom > 0.0)) return kNaN;
-  return boost::math::quantile(boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom),
-                               p);
+  return boost::math::quantile(
+      boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom), p);
 }
 
 double binomial_cdf(double successes, double trials, double p) {

@@ -21,7 +21,8 @@ TEST(Distributions, AgreeWithScipy) {
 }
 
 TEST(Distributions, NormalCdfUndoesItsQuantile) {
-  for (double p : {1e-6, 0.01, 0.3, 0.5, 0.975}) EXPECT_NEAR(normal_cdf(normal_quantile(p)), p, 1e-12);
+  for (double p : {1e-6, 0.01, 0.3, 0.5, 0.975})
+    EXPECT_NEAR(normal_cdf(normal_quantile(p)), p, 1e-12);
 }
 
 TEST(Distributions, BinomialCdfIsASumOfTermsAndEndsAtZeroAndOne) {

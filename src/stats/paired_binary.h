@@ -23,8 +23,8 @@ struct PairedCounts {
 /// b = 12, c = 9, n = 1000, l = -0.01: Z = 2.559030.
 double score_statistic(const PairedCounts& counts, double difference);
 
-/// The l at which Z equals the normal quantile of 1-alpha, by bisection: every smaller difference is
-/// refuted. b = 12, c = 9, n = 1000, alpha = 0.05: -0.004820708.
+/// The l at which Z equals the normal quantile of 1-alpha, by bisection: every smaller difference
+/// is refuted. b = 12, c = 9, n = 1000, alpha = 0.05: -0.004820708.
 double score_lower_bound(const PairedCounts& counts, double alpha);
 
 /// One-sided p value of "the candidate is worse by the margin or more": of the score test, and with

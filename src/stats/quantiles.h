@@ -11,7 +11,8 @@
 
 namespace fiel::stats {
 
-/// Middle value, or the mean of the two middle ones. At least one value; NaN where any value is NaN.
+/// Middle value, or the mean of the two middle ones. At least one value; NaN where any value is
+/// NaN.
 double median(std::span<const double> values);
 
 /// Linear interpolation at rank 1 + (n-1)p (Hyndman & Fan 1996, type 7: numpy's default).
