@@ -1,5 +1,3 @@
-// NOTE to the implementer: src/decide is being written against this header (it stands in main too). Keep names and
-// signatures; you may add. SampleOutputs comes from your gate/outputs.h. Delete this note.
 // Is a candidate accurate enough? The one place that answers it, and never with a bool. Judges outputs and scores; starts
 // no engines.
 //

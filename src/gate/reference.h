@@ -1,5 +1,3 @@
-// NOTE to the implementer: gate.h and reference.h state the interface that src/decide is being written against. Keep these
-// names and signatures (you may add); compare.h, outputs.h, score.h are yours. Delete this note.
 // The outputs that judge the others: kept on disk for a set, with the reference's own scores per task.
 #pragma once
 

@@ -1,0 +1,221 @@
+#include "decide/confirm.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/rng.h"
+#include "decide/session.h"
+#include "journal/record.h"
+#include "stats/e_process.h"
+#include "stats/noise.h"
+#include "stats/quantiles.h"
+#include "stats/spending.h"
+
+namespace fiel {
+namespace {
+
+constexpr double kMaxRejectedShare = 0.2;
+
+// The test, the sessions' values and the rounds so far, walked from the record.
+struct Walk {
+  explicit Walk(double alpha) : test(alpha) {}
+  stats::PairTest test;
+  std::vector<double> log_ratios;
+  int rounds = 0, rejected_rounds = 0;
+};
+
+ProofResult conclude(const Lab& lab, const Walk& walk, bool out_of_time, bool fallen, const std::string& why) {
+  const auto& sessions = walk.test.sessions();
+  const std::string score = fmt::format("{} of {} sessions won, E = {:.3g} of the {:.0f} needed", sessions.won, sessions.all,
+                                        std::exp(walk.test.log_e()), 1 / walk.test.alpha());
+  if (fallen) return {Proof::kRefuted, why};
+  const bool noisy_rounds = walk.rejected_rounds > kMaxRejectedShare * walk.rounds;
+  if (noisy_rounds) {
+    return {Proof::kUndecided, fmt::format("noise: {} of {} rounds rejected since others used the machine; {}",
+                                           walk.rejected_rounds, walk.rounds, score)};
+  }
+  if (walk.test.confirmed()) return {Proof::kProven, score};
+  const double needed = std::log1p(lab.contract.min_gain);
+  const bool estimate_holds = !walk.log_ratios.empty() && stats::median(walk.log_ratios) > needed;
+  if (!estimate_holds && !walk.log_ratios.empty()) return {Proof::kRefuted, score};
+  const auto deviation = stats::standard_deviation(walk.log_ratios);
+  if (deviation && *deviation > stats::kRestlessSessionDeviation) {
+    return {Proof::kUndecided, fmt::format("noise: sessions vary by {:.1f} %; {}", 100 * *deviation, score)};
+  }
+  return {Proof::kUndecided, fmt::format("{}: {}", out_of_time ? "time budget reached" : "session cap reached", score)};
+}
+
+}  // namespace
+
+std::string_view to_string(Proof proof) {
+  switch (proof) {
+    case Proof::kProven: return "confirmed";
+    case Proof::kRefuted: return "lost";
+    case Proof::kUndecided: return "undecided";
+  }
+  return "undecided";
+}
+
+Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left) {
+  const double alpha = stats::nominee_alpha(1 - lab.contract.speed_confidence, turn);
+  Walk walk(alpha);
+  bool out_of_time = false, fallen = false;
+  std::string why;
+  while (!walk.test.confirmed() && walk.test.can_confirm_within(kMaxDecidingSessions)) {
+    const auto number = walk.test.sessions().all + 1;
+    const std::string key = fmt::format("confirm/{}/{}", turn, number);
+    if (!lab.recorder.recorded(key) && !time_left()) {
+      out_of_time = true;
+      break;
+    }
+    const auto view = FIEL_TRY(run_session(lab, key, "confirm", {comparator, nominee},
+                                           [&](Json& body, const SessionView& seen, std::vector<Live>&) -> Result<> {
+      body["id"] = nominee;
+      body["alpha"] = alpha;
+      if (seen.entries[1].log_ratio) {
+        body["log_ratio"] = *seen.entries[1].log_ratio;
+        body["win"] = stats::session_is_won(*seen.entries[1].log_ratio, lab.contract.min_gain);
+      }
+      return {};
+    }));
+    walk.rounds += view.rounds;
+    walk.rejected_rounds += view.rejected_rounds;
+    if (view.entries[1].fallen) {
+      fallen = true;
+      why = view.entries[1].reason;
+      break;
+    }
+    const auto ratio = view.entries[1].log_ratio;
+    if (!ratio) {  // every round rejected: no evidence either way; noise ends it
+      out_of_time = true;
+      break;
+    }
+    walk.log_ratios.push_back(*ratio);
+    walk.test.add_session(stats::session_is_won(*ratio, lab.contract.min_gain));
+    lab.progress.step(fmt::format("session {}: {:.3f} times as fast{}; E = {:.3g} of {:.0f}", number, std::exp(*ratio),
+                                  stats::session_is_won(*ratio, lab.contract.min_gain) ? "" : " (not a win)",
+                                  std::exp(walk.test.log_e()), 1 / alpha));
+  }
+  const Json end = FIEL_TRY(lab.recorder.once(fmt::format("confirm/{}/end", turn), "confirm_end",
+                                              [&]() -> Result<Record> {
+    const ProofResult result = conclude(lab, walk, out_of_time, fallen, why);
+    Json body = {{"id", nominee}, {"turn", turn}, {"alpha", alpha}, {"speed", to_string(result.proof)},
+                 {"message", result.message}, {"won", walk.test.sessions().won}, {"sessions", walk.test.sessions().all},
+                 {"e_value", std::exp(walk.test.log_e())}};
+    if (fallen) {
+      body["status"] = to_string(lab.standing.at(nominee).status);
+      body["reason"] = why;
+    }
+    return Record{.body = std::move(body)};
+  }));
+  const std::string word = end["speed"].get<std::string>();
+  const Proof proof = word == "confirmed" ? Proof::kProven : word == "lost" ? Proof::kRefuted : Proof::kUndecided;
+  return ProofResult{proof, end["message"].get<std::string>()};
+}
+
+namespace {
+
+// Infers the whole hold-out in a fresh process of candidate `id`, handing chunks to `take`.
+Result<std::optional<Failure>> infer_holdout(Lab& lab, int id, const SampleSet& set,
+                                             const std::function<Result<>(std::span<const SampleOutputs>)>& take) {
+  auto started = start_live(lab, id);
+  if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
+  Live& live = std::get<Live>(started);
+  const auto order = stratified_order(set, sub_seed(lab.seed, "holdout"));
+  const auto step = static_cast<std::size_t>(chunk_size(lab));
+  for (std::size_t done = 0; done < order.size();) {
+    const std::size_t end = std::min(done + step, order.size());
+    auto outputs = infer_chunk(live, set, std::span(order).subspan(done, end - done), deadlines_for(lab.contract));
+    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
+    FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs)));
+    done = end;
+    lab.progress.status(fmt::format("hold-out, candidate {}: {}/{} samples", id, done, order.size()));
+  }
+  say_bye(*live.worker);
+  return std::optional<Failure>();
+}
+
+Result<ReferenceStore> holdout_reference(Lab& lab, const SampleSet& set) {
+  const auto file = lab.folder / "reference" / "holdout.pack";
+  if (lab.recorder.recorded("holdout/reference")) {
+    auto store = ReferenceStore::open(lab.contract, set, file);
+    if (store) return store;
+  }
+  auto store = FIEL_TRY(ReferenceStore::create(lab.contract, set, file, lab.folder / "scratch", lab.cancel_fd));
+  const auto failure = FIEL_TRY(infer_holdout(lab, *lab.standing.reference, set,
+                                              [&](auto outputs) { return store.add(outputs); }));
+  if (failure) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    return fail(ErrorKind::kDied, "the reference failed on the hold-out: " + failure->message,
+                "`fiel resume` tries again; the opening is spent but nothing was seen");
+  }
+  FIEL_TRY(store.finish());
+  FIEL_TRY(lab.recorder.once("holdout/reference", "holdout_reference", [&]() -> Result<Record> {
+    return Record{.body = {{"scores", store.mean_scores()}}};
+  }));
+  return store;
+}
+
+Result<Record> judge_holdout(Lab& lab, const HoldoutSet& holdout, const Opening& opening, int nominee, double alpha) {
+  const SampleSet& set = holdout.samples(opening);
+  const ReferenceStore reference = FIEL_TRY(holdout_reference(lab, set));
+  Json body = {{"id", nominee}, {"alpha", alpha}, {"opening", opening.number()}};
+  Judge judge(lab.contract, set, reference, lab.folder / "scratch", lab.cancel_fd);
+  const auto failure = FIEL_TRY(infer_holdout(lab, nominee, set, [&](auto outputs) { return judge.add(outputs); }));
+  if (failure) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    body["failure"] = failure_json(*failure);
+    body["status"] = to_string(status_of(*failure));
+    body["reason"] = failure->message;
+    body["holdout"] = "lost";
+    return Record{.body = std::move(body)};
+  }
+  const bool future = lab.contract.accuracy.claim == Claim::kFutureData;
+  const GateResult verdict =
+      future ? judge.judge_holdout(alpha, sub_seed(lab.seed, "bootstrap")) : judge.judge_tuning();
+  body["gate"] = to_json(verdict);
+  body["status"] = to_string(status_of(verdict));
+  body["reason"] = verdict.message;
+  switch (verdict.status) {
+    case GateStatus::kAdmissible: body["holdout"] = "confirmed"; break;
+    case GateStatus::kRejected: body["holdout"] = "lost"; break;
+    case GateStatus::kUndecided: body["holdout"] = "undecided"; break;
+  }
+  return Record{.body = std::move(body)};
+}
+
+}  // namespace
+
+Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
+                                     int nominee, int turn) {
+  // The opening is spent before anything is seen; the ledger gives the same run and nominee the same one again.
+  const Opening opening = FIEL_TRY(ledger.open_holdout(holdout, run_id, lab.standing.at(nominee).digest));
+  const double alpha = stats::holdout_alpha(1 - lab.contract.accuracy.confidence,
+                                            {.nominee = turn, .opening = opening.number()});
+  FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}/opening", turn), "opening", [&]() -> Result<Record> {
+    return Record{.body = {{"id", nominee}, {"opening", opening.number()}, {"alpha", alpha}}};
+  }));
+  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}", turn), "holdout", [&] {
+    return judge_holdout(lab, holdout, opening, nominee, alpha);
+  }));
+  const std::string word = body["holdout"].get<std::string>();
+  const Proof proof = word == "confirmed" ? Proof::kProven : word == "lost" ? Proof::kRefuted : Proof::kUndecided;
+  return ProofResult{proof, body.value("reason", "")};
+}
+
+Result<> estimate_speedup(Lab& lab, int comparator, int winner) {
+  for (int session = 1; session <= kEstimatingSessions; ++session) {
+    FIEL_TRY(run_session(lab, fmt::format("estimate/{}", session), "estimate", {comparator, winner},
+                         [&](Json& body, const SessionView& seen, std::vector<Live>&) -> Result<> {
+      body["id"] = winner;
+      if (seen.entries[1].log_ratio) body["log_ratio"] = *seen.entries[1].log_ratio;
+      return {};
+    }));
+    lab.progress.step(fmt::format("session {} of {}", session, kEstimatingSessions));
+  }
+  return {};
+}
+
+}  // namespace fiel

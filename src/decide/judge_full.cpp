@@ -1,0 +1,251 @@
+#include "decide/judge_full.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/rng.h"
+#include "journal/record.h"
+
+namespace fiel {
+namespace {
+
+constexpr std::array<std::size_t, 3> kRungs = {64, 256, 1024};
+
+std::filesystem::path reference_file(const Lab& lab) { return lab.folder / "reference" / "tuning.pack"; }
+
+// Infers all of the tuning set in chunks that end at the rungs, handing each to `take` until it says stop.
+template <class Take>
+Result<std::optional<Failure>> infer_all(Lab& lab, Live& live, Take take) {
+  const SampleSet& set = lab.tuning.get();
+  const auto order = stratified_order(set, sub_seed(lab.seed, "rungs"));
+  const auto step = static_cast<std::size_t>(chunk_size(lab));
+  for (std::size_t done = 0; done < order.size();) {
+    std::size_t end = std::min(done + step, order.size());
+    for (const std::size_t rung : kRungs) {
+      if (done < rung && rung < end) end = rung;
+    }
+    auto outputs = infer_chunk(live, set, std::span(order).subspan(done, end - done), deadlines_for(lab.contract));
+    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
+    done = end;
+    lab.progress.status(fmt::format("candidate {}: {}/{} samples", live.id, done, order.size()));
+    if (!FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs), done == order.size()))) break;
+  }
+  return std::optional<Failure>();
+}
+
+GateRecord record_from(const Json& body) {
+  GateRecord record;
+  for (const auto& [index, digest] : body.value("digests", Json::object()).items()) {
+    record.digests[std::stoi(index)] = digest.get<std::string>();
+  }
+  for (const auto& [task, scores] : body.value("scores", Json::object()).items()) {
+    for (const auto& [index, score] : scores.items()) record.scores[task][std::stoi(index)] = score.get<double>();
+  }
+  return record;
+}
+
+Json scores_json(const Scores& scores) {
+  Json json = Json::object();
+  for (const auto& [task, by_index] : scores) {
+    for (const auto& [index, score] : by_index) json[task][fmt::format("{}", index)] = score;
+  }
+  return json;
+}
+
+Json digests_json(const std::map<int, std::string>& digests) {
+  Json json = Json::object();
+  for (const auto& [index, digest] : digests) json[fmt::format("{}", index)] = digest;
+  return json;
+}
+
+Result<Record> judge_in_fresh_process(Lab& lab, int id) {
+  Json body = {{"id", id}};
+  const double started_at = lab.recorder.live_seconds();
+  const auto finish = [&](CandidateStatus status, const std::string& reason) {
+    body["status"] = to_string(status);
+    body["reason"] = reason;
+    body["seconds"] = lab.recorder.live_seconds() - started_at;
+    return Record{.body = std::move(body)};
+  };
+  auto started = start_live(lab, id);
+  if (const auto* failure = std::get_if<Failure>(&started)) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    body["failure"] = failure_json(*failure);
+    return finish(status_of(*failure), failure->message);
+  }
+  Live& live = std::get<Live>(started);
+  Judge judge(lab.contract, lab.tuning.get(), *lab.reference, lab.folder / "scratch", lab.cancel_fd);
+  std::optional<GateResult> verdict;
+  const auto failure = FIEL_TRY(infer_all(lab, live, [&](const auto& outputs, bool last) -> Result<bool> {
+    FIEL_TRY(judge.add(outputs));
+    verdict = last ? judge.judge_tuning() : judge.reject_early();
+    return !verdict.has_value();
+  }));
+  if (failure) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    body["failure"] = failure_json(*failure);
+    return finish(status_of(*failure), failure->message);
+  }
+  body["peak_memory_bytes"] = live.worker->usage().peak_memory_bytes;
+  say_bye(*live.worker);
+  body["gate"] = to_json(*verdict);
+  if (verdict->margin_left) body["margin_left"] = *verdict->margin_left;
+  body["scores"] = scores_json(judge.scores());
+  body["digests"] = digests_json(judge.output_digests());
+  return finish(status_of(*verdict), verdict->message);
+}
+
+Result<> fill_reference(Lab& lab, int id) {
+  const auto file = reference_file(lab);
+  lab.reference = FIEL_TRY(ReferenceStore::create(lab.contract, lab.tuning.get(), file, lab.folder / "scratch",
+                                                  lab.cancel_fd));
+  auto started = start_live(lab, id);
+  std::optional<Failure> failure;
+  if (auto* start_failure = std::get_if<Failure>(&started)) {
+    failure = std::move(*start_failure);
+  } else {
+    failure = FIEL_TRY(infer_all(lab, std::get<Live>(started), [&](const auto& outputs, bool) -> Result<bool> {
+      FIEL_TRY(lab.reference->add(outputs));
+      return true;
+    }));
+  }
+  if (failure) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    return fail(ErrorKind::kContract,
+                fmt::format("the reference (candidate {}, {}) can't run: {}", id, to_string(lab.standing.at(id).route),
+                            failure->message),
+                "without a reference nothing can be judged; try the model in the engine by itself, or name another "
+                "engine first in [target] engines\n" + failure->log_tail);
+  }
+  return lab.reference->finish();
+}
+
+}  // namespace
+
+Result<> make_reference(Lab& lab, int id) {
+  const Json body = FIEL_TRY(lab.recorder.once("reference", "reference", [&]() -> Result<Record> {
+    const double started_at = lab.recorder.live_seconds();
+    FIEL_TRY(fill_reference(lab, id));
+    return Record{.body = {{"id", id},
+                           {"scores", lab.reference->mean_scores()},
+                           {"mistrusted", lab.reference->mistrusted()},
+                           {"seconds", lab.recorder.live_seconds() - started_at}}};
+  }));
+  if (lab.reference) return {};
+  auto store = ReferenceStore::open(lab.contract, lab.tuning.get(), reference_file(lab));
+  if (store) {
+    lab.reference = std::move(*store);
+    return {};
+  }
+  // The outputs are bulk data that may have been deleted; the same artifact makes them again.
+  return fill_reference(lab, id);
+}
+
+Result<> judge_on_tuning(Lab& lab, int id) {
+  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/gate", id), "gate",
+                                               [&] { return judge_in_fresh_process(lab, id); }));
+  lab.gate_records[id] = record_from(body);
+  return {};
+}
+
+void recall_faith(Lab& lab, int id, const Json& entry) {
+  const auto faith = entry.find("faith");
+  if (faith == entry.end()) return;
+  for (const Json& look : *faith) {
+    FaithTally& tally = lab.faith[id];
+    tally.probed += look.value("probed", std::int64_t{0});
+    tally.changed += look.value("changed", std::int64_t{0});
+    for (const auto& [task, lost] : look.value("lost", Json::object()).items()) {
+      tally.score_lost[task] += lost.value("sum", 0.0);
+      tally.losses[task] += lost.value("count", std::int64_t{0});
+    }
+  }
+}
+
+namespace {
+
+struct Loss {
+  double sum = 0;
+  std::int64_t count = 0;
+};
+
+Loss loss_against_gate(const TaskRule& task, const Scores& gate, const Scores& now) {
+  Loss loss;
+  const auto old_scores = gate.find(task.name);
+  const auto new_scores = now.find(task.name);
+  if (old_scores == gate.end() || new_scores == now.end()) return loss;
+  for (const auto& [index, score] : new_scores->second) {
+    const auto old = old_scores->second.find(index);
+    if (old == old_scores->second.end()) continue;
+    const double drop = task.lower_is_better ? score - old->second : old->second - score;
+    loss.sum += drop;
+    loss.count += drop > 0 ? 1 : 0;
+  }
+  return loss;
+}
+
+// The margin in score units; a contract with a floor only is held to no loss beyond single samples.
+double margin_of(const Lab& lab, const TaskRule& task) {
+  if (task.margin.max_drop) return *task.margin.max_drop;
+  if (task.margin.max_drop_relative) {
+    return *task.margin.max_drop_relative * std::abs(lab.reference->mean_scores().at(task.name));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const SampleOutputs> outputs, Json& entry) {
+  const GateRecord& gate = lab.gate_records.at(id);
+  std::vector<SampleOutputs> changed;
+  for (const SampleOutputs& sample : outputs) {
+    const auto known = gate.digests.find(sample.index);
+    if (known == gate.digests.end() || output_digest(sample) != known->second) changed.push_back(sample);
+  }
+  Json look = {{"probed", outputs.size()}, {"changed", changed.size()}};
+  std::optional<Unfaithful> unfaithful;
+  if (!changed.empty()) {
+    Judge judge(lab.contract, lab.tuning.get(), *lab.reference, lab.folder / "scratch", lab.cancel_fd);
+    // The same sample may have been timed in several rounds: each is one look.
+    for (const SampleOutputs& sample : changed) FIEL_TRY(judge.add(std::span(&sample, 1)));
+    const auto hard = judge.reject_early();
+    if (hard) unfaithful = Unfaithful{status_of(*hard), "in a timed process: " + hard->message};
+    for (const TaskRule& task : lab.contract.accuracy.tasks) {
+      const Loss loss = loss_against_gate(task, gate.scores, judge.scores());
+      look["lost"][task.name] = {{"sum", loss.sum}, {"count", loss.count}};
+    }
+  }
+  entry["faith"].push_back(look);
+  recall_faith(lab, id, {{"faith", Json::array({look})}});
+  const FaithTally& tally = lab.faith[id];
+  for (const TaskRule& task : lab.contract.accuracy.tasks) {
+    const auto lost = tally.score_lost.find(task.name);
+    if (unfaithful || lost == tally.score_lost.end()) continue;
+    const double mean_lost = lost->second / static_cast<double>(tally.probed);
+    // One sample on the edge may flip where bits are not repeatable; two and more than the margin is another model.
+    if (tally.losses.at(task.name) >= 2 && !(mean_lost <= margin_of(lab, task))) {
+      unfaithful = Unfaithful{CandidateStatus::kUnstable,
+                              fmt::format("timed processes answer differently from the judged one: {} lost {:.4g} on {} "
+                                          "probed samples ({} with other bits)",
+                                          task.name, mean_lost, tally.probed, tally.changed)};
+    }
+  }
+  return unfaithful;
+}
+
+Result<std::optional<Unfaithful>> probe_faith(Lab& lab, Live& live, std::span<const int> samples, Json& entry) {
+  std::vector<int> distinct(samples.begin(), samples.end());
+  std::ranges::sort(distinct);
+  distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+  auto outputs = infer_chunk(live, lab.tuning.get(), distinct, deadlines_for(lab.contract));
+  if (const auto* failure = std::get_if<Failure>(&outputs)) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    entry["failure"] = failure_json(*failure);
+    return std::optional(Unfaithful{status_of(*failure), failure->message});
+  }
+  return check_faith(lab, live.id, std::get<std::vector<SampleOutputs>>(outputs), entry);
+}
+
+}  // namespace fiel

@@ -1,0 +1,180 @@
+#include "decide/lab.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/npy.h"
+
+namespace fiel {
+namespace {
+
+// Outputs of one chunk lie on disk, then in memory, until they are scored: this bounds both.
+constexpr std::int64_t kChunkBytes = std::int64_t{192} << 20;
+constexpr int kMaxChunk = 256;  // keeps a request line below the protocol's 4 MiB
+
+}  // namespace
+
+Deadlines deadlines_for(const Contract& contract) {
+  Deadlines deadlines;
+  // A build over its limit is refused anyway; a little more than the limit shows by how much it is over.
+  if (contract.limits.build_time_seconds) deadlines.build = std::max(10.0, 1.5 * *contract.limits.build_time_seconds);
+  return deadlines;
+}
+
+Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
+                                              const std::string& log_name) {
+  WorkerSpec spec{.argv = engine.argv,
+                  .environment = {},
+                  .scratch = lab.folder / "scratch" / fmt::format("w{}-{}", getpid(), ++lab.workers_started),
+                  .log = lab.folder / "logs" / (log_name + ".log"),
+                  // Well above the limit, so that a candidate that only just misses it is measured and named.
+                  .memory_limit_bytes = {},
+                  .cores = lab.contract.cores};
+  if (lab.contract.limits.peak_memory_bytes) spec.memory_limit_bytes = 4 * *lab.contract.limits.peak_memory_bytes;
+  if (lab.space) {
+    for (const auto& [name, value] : route.settings) {
+      const Knob* knob = lab.space->find_knob(route.engine, name);
+      if (knob != nullptr && knob->kind == KnobKind::kEnvironment) spec.environment[name] = value;
+    }
+  }
+  return lab.pool.start(spec);
+}
+
+std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route) {
+  std::map<std::string, std::string> settings;
+  for (const auto& [name, value] : route.settings) {
+    const Knob* knob = lab.space->find_knob(route.engine, name);
+    if (knob == nullptr || knob->kind != KnobKind::kEnvironment) settings[name] = value;
+  }
+  return settings;
+}
+
+std::int64_t batch_of(const BuildRoute& route) {
+  const auto found = route.settings.find("batch");
+  return found == route.settings.end() ? 1 : std::max<std::int64_t>(1, std::atoll(found->second.c_str()));
+}
+
+std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest) {
+  return lab.folder / "artifacts" / digest;
+}
+
+Outcome<Live> start_live(Lab& lab, int id) {
+  const CandidateState& state = lab.standing.at(id);
+  const EngineHere& engine = lab.engines.at(state.route.engine);
+  auto started = start_worker(lab, engine, state.route, fmt::format("candidate-{}", id));
+  if (auto* failure = std::get_if<Failure>(&started)) return std::move(*failure);
+  Live live{.id = id, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {},
+            .batch = batch_of(state.route)};
+  const LoadOrder order{.artifact_dir = artifact_folder(lab, state.artifact),
+                        .device = lab.contract.device,
+                        .settings = request_settings(lab, state.route),
+                        .shapes = lab.shapes,
+                        .scenario = lab.contract.scenario,
+                        .state = lab.contract.state};
+  auto loaded = request_load(*live.worker, order, deadlines_for(lab.contract).load);
+  if (auto* failure = std::get_if<Failure>(&loaded)) return std::move(*failure);
+  live.loaded = std::get<LoadResult>(std::move(loaded));
+  return live;
+}
+
+Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files) {
+  std::vector<SampleOutputs> outputs;
+  outputs.reserve(files.size());
+  for (const OutputFiles& sample : files) {
+    SampleOutputs read{.index = sample.index, .tensors = {}};
+    for (const auto& [name, path] : sample.files) {
+      auto tensor = read_npy(path);
+      if (!tensor) return std::unexpected(std::move(tensor).error().with_context("output " + name));
+      read.tensors.emplace(name, std::move(*tensor));
+    }
+    outputs.push_back(std::move(read));
+  }
+  return outputs;
+}
+
+Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,
+                                                const Deadlines& deadlines) {
+  const InferOrder order{.samples = {.set = set, .indices = {indices.begin(), indices.end()}}, .batch = live.batch};
+  auto answer = request_infer(*live.worker, order,
+                              deadlines.infer_base + deadlines.infer_per_sample * static_cast<double>(indices.size()));
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  auto outputs = read_outputs(std::get<InferResult>(answer).outputs);
+  if (!outputs) {
+    return Failure{.kind = FailureKind::kProtocol, .message = outputs.error().message, .phase = "infer",
+                   .log_tail = {}, .exit_status = {}, .signal = {}};
+  }
+  return std::move(*outputs);
+}
+
+Result<> stop_if_cancelled(const Failure& failure) {
+  if (failure.kind == FailureKind::kCancelled) return fail(ErrorKind::kCancelled, "interrupted");
+  return {};
+}
+
+CandidateStatus status_of(const Failure& failure) {
+  switch (failure.kind) {
+    case FailureKind::kUnsupported: return CandidateStatus::kUnsupported;
+    case FailureKind::kBuildError: return CandidateStatus::kBuildError;
+    case FailureKind::kOutOfMemory: return CandidateStatus::kOutOfMemory;
+    case FailureKind::kCrash:
+    case FailureKind::kEnvironment:
+    case FailureKind::kCancelled: return CandidateStatus::kCrash;
+    case FailureKind::kTimeout: return CandidateStatus::kTimeout;
+    case FailureKind::kProtocol: return CandidateStatus::kMistrusted;
+  }
+  return CandidateStatus::kMistrusted;
+}
+
+CandidateStatus status_of(const GateResult& gate) {
+  if (gate.status == GateStatus::kAdmissible) return CandidateStatus::kAdmissible;
+  if (gate.status == GateStatus::kUndecided) return CandidateStatus::kUndecided;
+  switch (gate.reason) {
+    case GateReason::kNonFinite: return CandidateStatus::kNonFinite;
+    case GateReason::kSlice: return CandidateStatus::kWrongSlice;
+    case GateReason::kNone:
+    case GateReason::kWrongOutput:
+    case GateReason::kTensorRule:
+    case GateReason::kTask:
+    case GateReason::kFloor:
+    case GateReason::kUndecided: return CandidateStatus::kWrong;
+  }
+  return CandidateStatus::kWrong;
+}
+
+Json failure_json(const Failure& failure) {
+  Json json = {{"kind", to_string(failure.kind)},
+               {"message", failure.message},
+               {"phase", failure.phase},
+               {"log_tail", failure.log_tail}};
+  if (failure.exit_status) json["exit_status"] = *failure.exit_status;
+  if (failure.signal) json["signal"] = *failure.signal;
+  return json;
+}
+
+Json effective_json(const Effective& effective) {
+  return {{"settings", effective.settings},
+          {"precisions", effective.precisions},
+          {"placement", effective.placement},
+          {"graph_digest", effective.graph_digest},
+          {"ignored", effective.ignored}};
+}
+
+int chunk_size(const Lab& lab) {
+  // The outputs' sizes are known for sure only once one was seen; ports with dynamic axes count as 1 MiB.
+  std::int64_t bytes = 0;
+  for (const ModelPort& port : lab.model.outputs) {
+    std::int64_t count = 1;
+    for (const Dimension& dim : port.dims.value_or(std::vector<Dimension>{})) {
+      count *= dim.size > 0 ? dim.size : 1;
+    }
+    const auto size = static_cast<std::int64_t>(element_size(port.dtype.value_or(DType::kFloat32)));
+    const bool dynamic = !port.dims || std::ranges::any_of(*port.dims, [](const Dimension& d) { return d.size < 0; });
+    bytes += dynamic ? std::max(count * size, std::int64_t{1} << 20) : count * size;
+  }
+  return static_cast<int>(std::clamp<std::int64_t>(kChunkBytes / std::max<std::int64_t>(bytes, 1), 1, kMaxChunk));
+}
+
+}  // namespace fiel

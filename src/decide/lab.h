@@ -1,0 +1,120 @@
+// Everything that building, judging and timing candidates needs at hand, and the few acts that all stages share: a
+// candidate's process started and loaded, its outputs read. Decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/contract.h"
+#include "contract/dataset.h"
+#include "decide/progress.h"
+#include "decide/standing.h"
+#include "gate/gate.h"
+#include "gate/reference.h"
+#include "journal/recorder.h"
+#include "model/onnx_model.h"
+#include "pool/requests.h"
+#include "pool/worker.h"
+#include "route/space.h"
+
+namespace fiel {
+
+/// An engine that answered hello.
+struct EngineHere {
+  EngineTarget target;
+  std::vector<std::string> argv;
+  HelloResult hello;
+};
+
+/// What the full tuning gate saw of a candidate, so that later processes can be held against it.
+struct GateRecord {
+  Scores scores;
+  std::map<int, std::string> digests;  // of outputs, by tuning sample
+};
+
+/// Outputs of timed processes that did not have the gate's bits, pooled over all processes of a candidate.
+struct FaithTally {
+  std::int64_t probed = 0;
+  std::int64_t changed = 0;
+  std::map<std::string, double> score_lost;  // by task, against the gate's own scores
+  std::map<std::string, std::int64_t> losses;
+};
+
+struct Lab {
+  const Contract& contract;
+  const OnnxModel& model;
+  const std::vector<TrafficShape>& shapes;
+  const TuningSet& tuning;
+  WorkerPool& pool;
+  Recorder& recorder;
+  Standing& standing;
+  ProgressSink& progress;
+  std::filesystem::path folder;  // of the run
+  std::uint64_t seed = 0;
+  int cancel_fd = -1;
+
+  std::map<std::string, EngineHere> engines = {};
+  std::optional<Space> space = {};
+  std::optional<ReferenceStore> reference = {};
+  std::map<int, GateRecord> gate_records = {};
+  std::map<int, FaithTally> faith = {};
+  std::map<std::string, int> identities = {};  // effective identity -> first candidate that had it
+  std::map<std::string, int> by_route = {};    // route text -> candidate
+  std::int64_t workers_started = 0;
+};
+
+/// A process with a candidate's artifact loaded.
+struct Live {
+  int id = 0;
+  std::unique_ptr<Worker> worker;
+  LoadResult loaded;
+  std::int64_t batch = 1;
+};
+
+/// Seconds that a phase may take before its process is ended.
+struct Deadlines {
+  double hello = 60;
+  double build = 600;
+  double load = 300;
+  double infer_base = 60;         // plus infer_per_sample for each sample
+  double infer_per_sample = 10;
+  double measure = 120;
+};
+Deadlines deadlines_for(const Contract& contract);
+
+/// Starts a process of `engine` for the settings of `route` that live in the environment.
+Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
+                                              const std::string& log_name);
+
+/// Settings of a route that go into requests (all but those of kind environment).
+std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route);
+std::int64_t batch_of(const BuildRoute& route);
+std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest);
+
+/// Starts a fresh process and loads the candidate's artifact.
+Outcome<Live> start_live(Lab& lab, int id);
+
+/// Runs samples through a live process and reads what came out, chunk by chunk.
+Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,
+                                                const Deadlines& deadlines);
+
+/// Ports that the candidate's outputs are held against: the reference's, by name.
+Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files);
+
+/// kCancelled becomes an Error, which stops the run; every other failure is the candidate's own.
+Result<> stop_if_cancelled(const Failure& failure);
+CandidateStatus status_of(const Failure& failure);
+CandidateStatus status_of(const GateResult& gate);
+Json failure_json(const Failure& failure);
+Json effective_json(const Effective& effective);
+
+/// How many samples one infer request takes: bounded by the bytes of their outputs.
+int chunk_size(const Lab& lab);
+
+}  // namespace fiel

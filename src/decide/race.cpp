@@ -1,0 +1,135 @@
+#include "decide/race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "decide/session.h"
+#include "journal/record.h"
+#include "stats/quantiles.h"
+
+namespace fiel {
+namespace {
+
+constexpr double kP99Confidence = 0.99;
+
+struct Ranked {
+  int id = 0;
+  double log_ratio = 0;  // median over sessions
+};
+
+/// All latencies of a candidate in the race's sessions, ascending.
+Result<std::vector<double>> pooled_latencies(const Lab& lab, int id) {
+  std::vector<double> all;
+  for (int session = 1; session <= kRaceSessions; ++session) {
+    const Event* event = lab.recorder.journal().find(fmt::format("race/{}", session));
+    if (event == nullptr) continue;
+    const Series series = FIEL_TRY(lab.recorder.journal().series(event->number));
+    if (const auto found = series.find(fmt::format("{}", id)); found != series.end()) {
+      all.insert(all.end(), found->second.begin(), found->second.end());
+    }
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// Empty: within the limit. A limit on the tail is held by an upper bound where there are enough timings for one.
+Result<std::string> p99_over_limit(const Lab& lab, int id) {
+  const auto& limit = lab.contract.limits.latency_p99_seconds;
+  if (!limit) return std::string();
+  const auto sorted = FIEL_TRY(pooled_latencies(lab, id));
+  if (sorted.empty()) return std::string("no timings");
+  const auto bound = stats::percentile_upper_bound(sorted, 0.99, kP99Confidence);
+  const double p99 = bound ? bound->value : sorted.back();
+  if (p99 <= *limit) return std::string();
+  return fmt::format("latency p99 {} ({} of {} timings), limit {}", format_duration(p99),
+                     bound ? fmt::format("{:.0f} % upper bound", 100 * kP99Confidence) : "largest", sorted.size(),
+                     format_duration(*limit));
+}
+
+Json summary_of(std::vector<double> sorted) {
+  Json json = {{"count", sorted.size()}, {"p50_seconds", stats::median(sorted)}};
+  double sum = 0;
+  for (const double x : sorted) sum += x;
+  json["mean_seconds"] = sum / static_cast<double>(sorted.size());
+  json["per_second"] = static_cast<double>(sorted.size()) / sum;
+  if (sorted.size() >= 100) json["p90_seconds"] = stats::quantile_type7(sorted, 0.9);
+  if (sorted.size() >= 459) json["p99_seconds"] = stats::quantile_type7(sorted, 0.99);
+  return json;
+}
+
+// The declared order among equals: more accuracy to spare, then less memory, then fewer changed settings.
+bool preferred(const CandidateState& a, const CandidateState& b) {
+  const auto key = [](const CandidateState& state) {
+    const double margin = std::round(20 * state.accuracy_margin_left.value_or(0)) / 20;  // in steps of 5 % of the margin
+    // Peaks of equal processes differ by some per cent; steps of about 10 % are differences that a user would see.
+    const double memory = std::round(std::log(std::max<double>(1, static_cast<double>(state.peak_memory_bytes))) / 0.1);
+    return std::tuple(-margin, memory, state.route.settings.size(), state.id);
+  };
+  return key(a) < key(b);
+}
+
+Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) {
+  const double needed = std::log1p(lab.contract.min_gain);
+  Json contenders = Json::array();
+  std::vector<Ranked> ranked;
+  std::vector<int> all = entrants;
+  all.push_back(comparator);
+  for (const int id : all) {
+    Json entry = {{"id", id}};
+    if (auto sorted = FIEL_TRY(pooled_latencies(lab, id)); !sorted.empty() && lab.contract.scenario != Scenario::kOffline) {
+      entry["latency"] = summary_of(std::move(sorted));
+    }
+    const CandidateState& state = lab.standing.at(id);
+    if (const std::string over = FIEL_TRY(p99_over_limit(lab, id)); !over.empty() && id != comparator) {
+      entry["status"] = to_string(CandidateStatus::kOverLimit);
+      entry["reason"] = over;
+    } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() == kRaceSessions) {
+      ranked.push_back({.id = id, .log_ratio = stats::median(state.race_log_ratios)});
+      entry["estimate_log_ratio"] = ranked.back().log_ratio;
+    }
+    contenders.push_back(std::move(entry));
+  }
+  std::ranges::sort(ranked, [](const Ranked& a, const Ranked& b) { return a.log_ratio > b.log_ratio; });
+  std::vector<int> equivalent, nominees;
+  for (const Ranked& entry : ranked) {
+    if (entry.log_ratio >= ranked.front().log_ratio - needed) equivalent.push_back(entry.id);
+  }
+  std::ranges::sort(equivalent,
+                    [&](int a, int b) { return preferred(lab.standing.at(a), lab.standing.at(b)); });
+  const auto estimate = [&](int id) {
+    return std::ranges::find_if(ranked, [&](const Ranked& r) { return r.id == id; })->log_ratio;
+  };
+  std::vector<int> order = equivalent;
+  for (const Ranked& entry : ranked) {
+    if (std::ranges::find(order, entry.id) == order.end()) order.push_back(entry.id);
+  }
+  for (const int id : order) {
+    if (estimate(id) > needed && nominees.size() < kMaxNominees) nominees.push_back(id);
+  }
+  return Record{.body = {{"contenders", contenders}, {"equivalent", equivalent}, {"nominees", nominees}}};
+}
+
+}  // namespace
+
+Result<std::vector<int>> race(Lab& lab, int comparator, const std::vector<int>& entrants) {
+  for (int session = 1; session <= kRaceSessions; ++session) {
+    // One that fell in an earlier session does not start again.
+    std::vector<int> ids = {comparator};
+    for (const int id : entrants) {
+      if (lab.standing.at(id).status == CandidateStatus::kAdmissible) ids.push_back(id);
+    }
+    if (ids.size() == 1) break;
+    const auto view = FIEL_TRY(run_session(lab, fmt::format("race/{}", session), "race", ids));
+    lab.progress.step(fmt::format("session {} of {}: {} candidates, {} rounds{}", session, kRaceSessions, ids.size(),
+                                  view.rounds,
+                                  view.rejected_rounds > 0 ? fmt::format(" ({} rejected)", view.rejected_rounds) : ""));
+  }
+  const Json body = FIEL_TRY(lab.recorder.once("race/end", "race_end", [&] { return rank(lab, comparator, entrants); }));
+  return body["nominees"].get<std::vector<int>>();
+}
+
+}  // namespace fiel

@@ -1,0 +1,248 @@
+#include "decide/rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/rng.h"
+#include "pool/machine.h"
+#include "stats/quantiles.h"
+
+namespace fiel {
+namespace {
+
+constexpr int kTimedSamples = 16;
+// A round is rejected when others took more than half a core, or the hypervisor more than 5 %, of its wall time. Ticks
+// are 10 ms, so shorter rounds can't be judged and are kept.
+constexpr double kForeignShare = 0.5;
+constexpr double kStealShare = 0.05;
+constexpr double kShortestJudgedSeconds = 0.1;
+constexpr double kPausedCpuSeconds = 0.015;  // more than one tick: a paused process was not paused
+
+double cost_of(const Contract& contract, const MeasureResult& block) {
+  switch (contract.objective) {
+    case Objective::kLatencyP50: return stats::median(block.latencies_seconds);
+    case Objective::kLatencyP90: return stats::quantile_type7(block.latencies_seconds, 0.9);
+    case Objective::kLatencyP99: return stats::quantile_type7(block.latencies_seconds, 0.99);
+    case Objective::kLatencyMean: break;
+    case Objective::kThroughput: return block.seconds / static_cast<double>(block.count);
+  }
+  return std::accumulate(block.latencies_seconds.begin(), block.latencies_seconds.end(), 0.0) /
+         static_cast<double>(block.latencies_seconds.size());
+}
+
+struct Signals {
+  double wall_seconds = 0, foreign_seconds = 0, steal_seconds = 0, paused_seconds = 0;
+
+  std::string why_reject() const {
+    if (paused_seconds > kPausedCpuSeconds) return "a paused process ran";
+    if (wall_seconds < kShortestJudgedSeconds) return "";
+    if (foreign_seconds > kForeignShare * wall_seconds) return "other programs were busy";
+    if (steal_seconds > kStealShare * wall_seconds) return "the hypervisor took CPU time";
+    return "";
+  }
+};
+
+// CPU time that passes between two looks, split by who used it.
+class Watch {
+ public:
+  Watch(Lab& lab, std::span<const Contender> contenders) : lab_(lab), contenders_(contenders) {
+    start_ = lab_.recorder.live_seconds();
+    machine_ = sample_machine();
+    own_ = own_cpu_seconds();
+    for (const Contender& contender : contenders_) before_.push_back(contender.live->worker->usage().cpu_seconds);
+  }
+
+  Signals stop(std::size_t awake) const {
+    Signals signals{.wall_seconds = lab_.recorder.live_seconds() - start_};
+    double ours = own_cpu_seconds() - own_;
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      const double used = contenders_[i].live->worker->usage().cpu_seconds - before_[i];
+      ours += used;
+      if (i != awake) signals.paused_seconds += used;
+    }
+    if (const auto now = sample_machine(); now && machine_) {
+      signals.foreign_seconds = std::max(0.0, now->busy_seconds - machine_->busy_seconds - ours);
+      signals.steal_seconds = now->steal_seconds - machine_->steal_seconds;
+    }
+    return signals;
+  }
+
+ private:
+  Lab& lab_;
+  std::span<const Contender> contenders_;
+  double start_ = 0, own_ = 0;
+  std::optional<MachineSample> machine_;
+  std::vector<double> before_;
+};
+
+struct BlockDone {
+  double cost_seconds = 0;
+  MeasureResult measured;
+  std::vector<SampleOutputs> outputs;
+};
+
+Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, std::uint64_t seed) {
+  const MeasureOrder order{.samples = {.set = lab.tuning.get(), .indices = plan.samples},
+                           .scenario = lab.contract.scenario,
+                           .batch = live.batch,
+                           .warmup_count = plan.warmup_count,
+                           .min_count = plan.min_count,
+                           .min_seconds = plan.min_seconds,
+                           .max_seconds = plan.max_seconds,
+                           .seed = seed};
+  live.worker->resume();
+  auto answer = request_measure(*live.worker, order, plan.max_seconds + deadlines_for(lab.contract).measure);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  live.worker->pause();
+  BlockDone done{.cost_seconds = 0, .measured = std::get<MeasureResult>(std::move(answer)), .outputs = {}};
+  done.cost_seconds = cost_of(lab.contract, done.measured);
+  auto outputs = read_outputs(done.measured.outputs);
+  if (!outputs || !(done.cost_seconds > 0)) {
+    return Failure{.kind = FailureKind::kProtocol,
+                   .message = outputs ? "a block without a time" : outputs.error().message,
+                   .phase = "measure", .log_tail = {}, .exit_status = {}, .signal = {}};
+  }
+  done.outputs = std::move(*outputs);
+  return done;
+}
+
+struct RoundDone {
+  std::vector<std::optional<BlockDone>> blocks;
+  Json json;
+  std::string rejected;
+};
+
+Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, const RoundsPlan& plan, int round,
+                            RoundsResult& result) {
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng rng(sub_seed(plan.seed, fmt::format("order/{}", round)));
+  rng.shuffle(std::span(order));
+  RoundDone done{.blocks = std::vector<std::optional<BlockDone>>(contenders.size()), .json = Json::array(),
+                 .rejected = {}};
+  for (const std::size_t i : order) {
+    if (result.times[i].failure) continue;
+    const Watch watch(lab, contenders);
+    auto block = measure_block(lab, *contenders[i].live, plan, sub_seed(plan.seed, fmt::format("block/{}", round)));
+    if (auto* failure = std::get_if<Failure>(&block)) {
+      FIEL_TRY(stop_if_cancelled(*failure));
+      result.times[i].failure = std::move(*failure);
+      continue;
+    }
+    const Signals signals = watch.stop(i);
+    done.blocks[i] = std::get<BlockDone>(std::move(block));
+    done.json.push_back({{"contender", contenders[i].name},
+                         {"cost_seconds", done.blocks[i]->cost_seconds},
+                         {"count", done.blocks[i]->measured.count},
+                         {"warmup_seconds", done.blocks[i]->measured.warmup_seconds},
+                         {"wall_seconds", signals.wall_seconds},
+                         {"foreign_cpu_seconds", signals.foreign_seconds},
+                         {"steal_seconds", signals.steal_seconds}});
+    if (done.rejected.empty()) done.rejected = signals.why_reject();
+  }
+  return done;
+}
+
+}  // namespace
+
+RoundsPlan rounds_plan(const Lab& lab, const std::string& step) {
+  RoundsPlan plan;
+  plan.seed = sub_seed(lab.seed, step);
+  // Percentiles need their tail: enough timings a block that three rounds of three sessions can bound them.
+  if (lab.contract.objective == Objective::kLatencyP90) plan.min_count = 20;
+  if (lab.contract.limits.latency_p99_seconds) plan.min_count = 52;
+  if (lab.contract.objective == Objective::kLatencyP99) plan.min_count = 200;
+  // The traffic's mix: each timed sample's shape is drawn by weight, then one of the samples of that shape.
+  const SampleSet& set = lab.tuning.get();
+  Rng rng(sub_seed(plan.seed, "samples"));
+  std::vector<std::vector<int>> by_shape(lab.shapes.size());
+  const auto order = stratified_order(set, sub_seed(plan.seed, "strata"));
+  for (const int index : order) {
+    const Sample& sample = set.samples[static_cast<std::size_t>(index)];
+    for (std::size_t s = 0; s < lab.shapes.size(); ++s) {
+      const bool same = std::ranges::all_of(lab.shapes[s].inputs, [&](const auto& input) {
+        const auto found = sample.inputs.find(input.first);
+        return found != sample.inputs.end() && found->second.shape == input.second;
+      });
+      if (same) by_shape[s].push_back(index);
+    }
+  }
+  double total = 0;
+  for (std::size_t s = 0; s < by_shape.size(); ++s) total += by_shape[s].empty() ? 0 : lab.shapes[s].weight;
+  std::vector<std::size_t> next(by_shape.size(), 0);
+  const int wanted = std::min<int>(kTimedSamples, static_cast<int>(set.samples.size()));
+  while (total > 0 && static_cast<int>(plan.samples.size()) < wanted) {
+    double at = rng.uniform01() * total;
+    for (std::size_t s = 0; s < by_shape.size(); ++s) {
+      if (by_shape[s].empty()) continue;
+      at -= lab.shapes[s].weight;
+      if (at > 0) continue;
+      plan.samples.push_back(by_shape[s][next[s]++ % by_shape[s].size()]);
+      break;
+    }
+  }
+  if (plan.samples.empty()) plan.samples.assign(order.begin(), order.begin() + wanted);
+  return plan;
+}
+
+Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders, const RoundsPlan& plan) {
+  RoundsResult result{.times = std::vector<ContenderTimes>(contenders.size()), .json = Json::array()};
+  for (const Contender& contender : contenders) contender.live->worker->pause();
+  int accepted = 0;
+  for (int round = 0; accepted < plan.rounds && round < plan.rounds + plan.spare_rounds; ++round) {
+    RoundDone done = FIEL_TRY(one_round(lab, contenders, plan, round, result));
+    const bool keep = done.rejected.empty();
+    result.json.push_back({{"blocks", std::move(done.json)}, {"rejected", done.rejected}});
+    keep ? ++accepted : ++result.rejected_rounds;
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      ContenderTimes& times = result.times[i];
+      auto& block = done.blocks[i];
+      times.costs_seconds.push_back(block && keep ? std::optional(block->cost_seconds) : std::nullopt);
+      if (!block) continue;
+      std::ranges::move(block->outputs, std::back_inserter(times.outputs));
+      if (!keep) continue;
+      const auto& latencies = block->measured.latencies_seconds;
+      times.latencies_seconds.insert(times.latencies_seconds.end(), latencies.begin(), latencies.end());
+      times.count += block->measured.count;
+      times.seconds += block->measured.seconds;
+    }
+  }
+  return result;
+}
+
+std::optional<double> session_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < rounds.times[base].costs_seconds.size(); ++round) {
+    const auto& of_base = rounds.times[base].costs_seconds[round];
+    const auto& of_other = rounds.times[other].costs_seconds[round];
+    if (of_base && of_other) ratios.push_back(std::log(*of_base / *of_other));
+  }
+  if (ratios.empty()) return std::nullopt;
+  return stats::median(ratios);
+}
+
+Json latency_json(Scenario scenario, const ContenderTimes& times) {
+  if (times.latencies_seconds.empty()) return nullptr;
+  std::vector<double> sorted = times.latencies_seconds;
+  std::ranges::sort(sorted);
+  Json json = {{"count", sorted.size()},
+               {"mean_seconds", std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size())},
+               {"p50_seconds", stats::median(sorted)},
+               {"per_second", static_cast<double>(times.count) / times.seconds}};
+  // Fewer timings than these say nothing about the tail (one in ten, one in a hundred, seen ten times).
+  if (sorted.size() >= 100) json["p90_seconds"] = stats::quantile_type7(sorted, 0.9);
+  if (sorted.size() >= 459) json["p99_seconds"] = stats::quantile_type7(sorted, 0.99);
+  if (scenario == Scenario::kOffline) json["of"] = "batches";
+  return json;
+}
+
+Series rounds_series(std::span<const Contender> contenders, const RoundsResult& rounds) {
+  Series series;
+  for (std::size_t i = 0; i < contenders.size(); ++i) series[contenders[i].name] = rounds.times[i].latencies_seconds;
+  return series;
+}
+
+}  // namespace fiel

@@ -1,0 +1,232 @@
+#include "decide/trial.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/digest.h"
+#include "base/files.h"
+#include "base/units.h"
+#include "decide/rounds.h"
+#include "journal/record.h"
+
+namespace fiel {
+namespace {
+
+constexpr int kProbeSamples = 64;
+
+std::string candidate_digest(const Lab& lab, const BuildRoute& route) {
+  const EngineHere& engine = lab.engines.at(route.engine);
+  Sha256 digest;
+  digest.field(lab.model.digest).field(engine.hello.engine).field(engine.hello.version);
+  digest.field(lab.contract.device).field(to_string(route)).field(to_string(lab.contract.scenario));
+  for (const std::string& feature : engine.hello.cpu_features) digest.field(feature);
+  for (const int core : lab.contract.cores) digest.field(fmt::format("{}", core));
+  for (const TrafficShape& shape : lab.shapes) {
+    for (const auto& [name, dims] : shape.inputs) digest.field(name).field(to_string(dims));
+  }
+  return digest.hex();
+}
+
+// Two candidates with the same identity would run the same graph in the same way. Settings that the engine does not read
+// back may act in ways that the graph does not show, so what was asked for them counts.
+std::string identity_of(const Lab& lab, const BuildRoute& route, const Effective& effective) {
+  if (effective.graph_digest.empty()) return {};
+  Sha256 digest;
+  digest.field(route.engine).field(effective.graph_digest);
+  for (const auto& [name, value] : effective.settings) digest.field(name).field(value);
+  for (const auto& [name, value] : route.settings) {
+    const Knob* knob = lab.space->find_knob(route.engine, name);
+    const bool read_back = effective.settings.contains(name);
+    const bool environment = knob != nullptr && knob->kind == KnobKind::kEnvironment;
+    if (environment || !read_back) digest.field(name).field(value);
+  }
+  return digest.hex();
+}
+
+Json rejected(Json body, CandidateStatus status, std::string reason) {
+  body["status"] = to_string(status);
+  body["reason"] = std::move(reason);
+  return body;
+}
+
+Json failed(Json body, const Failure& failure) {
+  body["failure"] = failure_json(failure);
+  return rejected(std::move(body), status_of(failure), failure.message);
+}
+
+// Moves what the build left to its place by digest; the same bytes may be there already.
+Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::filesystem::path& from) {
+  const std::string digest = FIEL_TRY(sha256_folder(from));
+  std::int64_t bytes = 0;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(from, code)) {
+    if (entry.is_regular_file(code)) bytes += static_cast<std::int64_t>(entry.file_size(code));
+  }
+  const auto place = artifact_folder(lab, digest);
+  FIEL_TRY(ensure_folder(place.parent_path()));
+  if (!std::filesystem::exists(place)) {
+    std::filesystem::rename(from, place, code);
+    if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot keep {}: {}", place.string(), code.message()));
+  }
+  return std::pair(digest, bytes);
+}
+
+Result<Json> build_in_fresh_process(Lab& lab, int id) {
+  const CandidateState& state = lab.standing.at(id);
+  Json body = {{"id", id}};
+  auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id));
+  if (const auto* failure = std::get_if<Failure>(&started)) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    return failed(std::move(body), *failure);
+  }
+  Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
+  // Beside the scratch folder, not in it: a rename into the run's artifacts must stay on one file system.
+  auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "artifact-"));
+  const auto artifact = folder.path() / "files";
+  FIEL_TRY(ensure_folder(artifact));
+  const BuildOrder order{.model = lab.model.path,
+                         .device = lab.contract.device,
+                         .settings = request_settings(lab, state.route),
+                         .shapes = lab.shapes,
+                         .artifact_dir = artifact};
+  auto answer = request_build(worker, order, deadlines_for(lab.contract).build);
+  if (const auto* failure = std::get_if<Failure>(&answer)) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    return failed(std::move(body), *failure);
+  }
+  const BuildResult& built = std::get<BuildResult>(answer);
+  body["build_peak_memory_bytes"] = worker.usage().peak_memory_bytes;
+  say_bye(worker);
+  const auto [digest, bytes] = FIEL_TRY(keep_artifact(lab, artifact));
+  body["artifact"] = digest;
+  body["artifact_bytes"] = bytes;
+  body["build_seconds"] = built.build_seconds;
+  body["effective"] = effective_json(built.effective);
+  body["identity"] = identity_of(lab, state.route, built.effective);
+  return body;
+}
+
+// What [limits] says of a build, in words; empty: within.
+std::string build_over_limit(const Limits& limits, const Json& body) {
+  if (limits.build_time_seconds && !(body["build_seconds"].get<double>() <= *limits.build_time_seconds)) {
+    return fmt::format("build took {}, limit {}", format_duration(body["build_seconds"].get<double>()),
+                       format_duration(*limits.build_time_seconds));
+  }
+  if (limits.artifact_bytes && body["artifact_bytes"].get<std::int64_t>() > *limits.artifact_bytes) {
+    return fmt::format("artifact has {}, limit {}", format_bytes(body["artifact_bytes"].get<std::int64_t>()),
+                       format_bytes(*limits.artifact_bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vector<std::string>& roles) {
+  const std::string text = to_string(route);
+  if (const auto known = lab.by_route.find(text); known != lab.by_route.end()) return known->second;
+  const int id = static_cast<int>(lab.by_route.size()) + 1;
+  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}", id), "candidate", [&]() -> Result<Record> {
+    return Record{.body = {{"id", id},
+                           {"digest", candidate_digest(lab, route)},
+                           {"route", {{"engine", route.engine}, {"settings", route.settings}, {"text", text}}},
+                           {"roles", roles}}};
+  }));
+  lab.by_route[text] = id;
+  return id;
+}
+
+Result<> build_candidate(Lab& lab, int id) {
+  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/build", id), "build",
+                                               [&]() -> Result<Record> {
+    Json built = FIEL_TRY(build_in_fresh_process(lab, id));
+    if (!built.contains("artifact")) return Record{.body = std::move(built)};
+    const std::string identity = built["identity"].get<std::string>();
+    const auto twin = identity.empty() ? lab.identities.end() : lab.identities.find(identity);
+    if (const std::string over = build_over_limit(lab.contract.limits, built); !over.empty()) {
+      return Record{.body = rejected(std::move(built), CandidateStatus::kOverLimit, over)};
+    }
+    if (twin != lab.identities.end() && lab.standing.at(id).roles.empty()) {
+      built["same_as"] = twin->second;
+      return Record{.body = rejected(std::move(built), CandidateStatus::kDuplicate,
+                                     fmt::format("same graph, effective settings and environment as candidate {}",
+                                                 twin->second))};
+    }
+    return Record{.body = rejected(std::move(built), CandidateStatus::kTried, "")};
+  }));
+  if (const std::string identity = body.value("identity", ""); !identity.empty()) {
+    lab.identities.emplace(identity, id);  // the first one stays
+  }
+  return {};
+}
+
+namespace {
+
+Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
+  Json body = {{"id", id}};
+  auto started = start_live(lab, id);
+  if (const auto* failure = std::get_if<Failure>(&started)) {
+    FIEL_TRY(stop_if_cancelled(*failure));
+    return Record{.body = failed(std::move(body), *failure)};
+  }
+  Live& live = std::get<Live>(started);
+  body["load_seconds"] = live.loaded.load_seconds;
+  body["effective"] = effective_json(live.loaded.effective);
+  if (lab.reference) {
+    const SampleSet& set = lab.tuning.get();
+    auto indices = stratified_order(set, sub_seed(lab.seed, "probe"));
+    if (indices.size() > kProbeSamples) indices.resize(kProbeSamples);
+    auto outputs = infer_chunk(live, set, indices, deadlines_for(lab.contract));
+    if (const auto* failure = std::get_if<Failure>(&outputs)) {
+      FIEL_TRY(stop_if_cancelled(*failure));
+      return Record{.body = failed(std::move(body), *failure)};
+    }
+    Judge judge(lab.contract, set, *lab.reference, lab.folder / "scratch", lab.cancel_fd);
+    FIEL_TRY(judge.add(std::get<std::vector<SampleOutputs>>(outputs)));
+    if (const auto verdict = judge.reject_early()) {
+      body["gate"] = to_json(*verdict);
+      return Record{.body = rejected(std::move(body), status_of(*verdict), verdict->message)};
+    }
+  }
+  Record record{.body = std::move(body)};
+  if (partner != nullptr) {
+    const std::vector<Contender> contenders = {{.live = partner, .name = "partner"}, {.live = &live, .name = "candidate"}};
+    const RoundsPlan plan = rounds_plan(lab, fmt::format("screen/{}", id));
+    const RoundsResult rounds = FIEL_TRY(time_rounds(lab, contenders, plan));
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      if (const auto& failure = rounds.times[i].failure) {
+        if (i == 0) return fail(ErrorKind::kDied, "the comparator's process failed while screening: " + failure->message);
+        return Record{.body = failed(std::move(record.body), *failure)};
+      }
+    }
+    record.body["log_ratio"] = session_log_ratio(rounds, 0, 1).value_or(0.0);
+    record.body["latency"] = latency_json(lab.contract.scenario, rounds.times[1]);
+    record.body["rounds"] = rounds.json;
+    record.series = rounds_series(contenders, rounds);
+  }
+  record.body["peak_memory_bytes"] = live.worker->usage().peak_memory_bytes;
+  say_bye(*live.worker);
+  const auto& limit = lab.contract.limits.peak_memory_bytes;
+  const auto peak = record.body["peak_memory_bytes"].get<std::int64_t>();
+  if (limit && peak > *limit) {
+    record.body = rejected(std::move(record.body), CandidateStatus::kOverLimit,
+                           fmt::format("peak memory {}, limit {}", format_bytes(peak), format_bytes(*limit)));
+  } else {
+    record.body = rejected(std::move(record.body), CandidateStatus::kTried, "");
+  }
+  return record;
+}
+
+}  // namespace
+
+Result<> probe_candidate(Lab& lab, int id, Live* partner) {
+  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/probe", id), "probe",
+                             [&] { return probe_and_screen(lab, id, partner); }));
+  return {};
+}
+
+BuildRoute float32_route(const Lab& lab, const std::string& engine) {
+  return lab.space->canonical({.engine = engine, .settings = lab.engines.at(engine).hello.float32_settings});
+}
+
+}  // namespace fiel

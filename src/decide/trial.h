@@ -1,0 +1,21 @@
+// First acquaintance with a candidate: build it (once), load it in a process of its own, look at 64 outputs, and time it
+// once against a partner. All of it may reject; none of it is a claim.
+#pragma once
+
+#include "decide/lab.h"
+
+namespace fiel {
+
+/// Registers a route as a candidate with the next free id; a route that is known gets its old id.
+Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vector<std::string>& roles);
+
+/// Build, export and identify; sets the status. A duplicate of an earlier candidate is found here.
+Result<> build_candidate(Lab& lab, int id);
+
+/// Loads, probes 64 stratified tuning samples and, with a partner, screens. `partner` may be null (no comparator yet).
+Result<> probe_candidate(Lab& lab, int id, Live* partner);
+
+/// The route that pins strict float32 for an engine.
+BuildRoute float32_route(const Lab& lab, const std::string& engine);
+
+}  // namespace fiel

@@ -1,0 +1,37 @@
+// One option of an engine, of its process environment or of a variant, with a closed set of values and a default.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fiel {
+
+enum class KnobKind {
+  kProperty,     // an option of the engine
+  kEnvironment,  // a variable in the environment of a fresh process
+  kVariant,      // a rewriting of the model
+  kShape,        // static or dynamic shapes
+  kBatch,        // samples run together
+  kRuntime,      // how the engine is called
+};
+std::string_view to_string(KnobKind kind);
+std::optional<KnobKind> parse_knob_kind(std::string_view name);
+
+/// The knob counts only while another one has one of these values.
+struct Condition {
+  std::string knob;
+  std::vector<std::string> values;
+};
+
+struct Knob {
+  std::string name;
+  KnobKind kind = KnobKind::kProperty;
+  std::vector<std::string> values;
+  std::string default_value;  // one of `values`
+  std::string help;
+  std::vector<Condition> only_if;  // all must hold
+};
+
+}  // namespace fiel

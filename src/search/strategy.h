@@ -1,0 +1,37 @@
+// Which route to try next? Ask and tell: a strategy sees routes and how they did, never engines, data or clocks.
+// Deterministic in its seed and in what it was told.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "route/space.h"
+
+namespace fiel {
+
+struct Trial {
+  enum class Outcome { kAdmissibleSoFar, kRejected, kFailed };
+  BuildRoute route;
+  Outcome outcome = Outcome::kFailed;
+  std::optional<double> log_speedup;  // ln(t_comparator / t_candidate); bigger is better
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::string_view name() const = 0;
+  /// The next route: valid, canonical, never one that was asked before; nullopt: nothing left to ask.
+  virtual std::optional<BuildRoute> ask() = 0;
+  virtual void tell(const Trial& trial) = 0;
+  /// How many it will still ask, where it knows.
+  virtual std::optional<double> planned() const = 0;
+};
+
+/// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off changes start.
+Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const Space& space, const BuildRoute& baseline,
+                                                std::uint64_t seed);
+std::vector<std::string_view> strategy_names();
+
+}  // namespace fiel
