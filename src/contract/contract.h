@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -95,7 +96,7 @@ struct Accuracy {
 
 struct EngineTarget {
   std::string name;                // "openvino"
-  std::filesystem::path worker;    // empty: fiel's own worker beside the fiel program
+  std::filesystem::path worker;    // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
   std::filesystem::path library;   // onnxruntime
   std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
 };
@@ -117,13 +118,14 @@ struct Budget {
 
 struct Contract {
   std::filesystem::path file;  // where it came from; empty for one that fiel made up
+  std::string shown_file;      // the same as the user wrote it, for messages
   std::string text;            // the exact bytes, frozen into the run folder
   std::filesystem::path model;
   std::vector<TrafficShape> shapes;
   std::map<std::string, InputRange> input_ranges;
   std::vector<StateLink> state;
   std::filesystem::path calibration, tuning, holdout;  // calibration may be empty
-  std::filesystem::path data;                          // one folder, split by hash; then the three are empty
+  std::filesystem::path data;  // `samples`: one folder, split by hash; then the three are empty
   std::vector<EngineTarget> engines;
   std::string device = "CPU";
   std::vector<int> cores;  // empty: all that this process may use
@@ -136,12 +138,18 @@ struct Contract {
   double speed_confidence = 0.95;
   Accuracy accuracy;
   Budget budget;
+  std::map<std::string, int> lines;  // of each key that is there: "accuracy.task[0].output" -> 41
+
+  /// "contract.toml:41: accuracy.task.output": how later checks begin their messages.
+  std::string place(std::string_view key) const;
 };
 
-/// Reads and checks `file` on its own. Every error names file, line, key and what to do; an unknown key names the
-/// nearest known one. Contradictions (a p99 limit in `offline`, min_gain < 0, max_drop with no unit ...) are refused.
+/// Reads and checks `file` on its own. Every error names file, line, key and what to do, all of them at once, one a
+/// line; an unknown key names the nearest known one. Contradictions (a p99 limit in `offline`, min_gain < 0, a task
+/// without a margin ...) are refused, and so are model, data, libraries and evaluators that do not exist.
 Result<Contract> read_contract(const std::filesystem::path& file);
-/// The same from text; `file` is used for messages and for relative paths only.
+/// The same from text, but what it names need not exist (yet, or any more: a resumed run reads its frozen text);
+/// `file` is used for messages and for relative paths only.
 Result<Contract> parse_contract(std::string text, const std::filesystem::path& file);
 
 }  // namespace fiel

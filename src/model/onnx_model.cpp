@@ -1,6 +1,7 @@
 #include "model/onnx_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
 #include <algorithm>

@@ -39,6 +39,6 @@ double median_absolute_deviation(std::span<const double> values);
 std::optional<double> autocorrelation_lag1(std::span<const double> values);
 
 /// Above this standard deviation of the sessions' log-ratios, the verdict is `undecided` for noise.
-constexpr double kRestlessSessionDeviation = 0.05;
+inline constexpr double kRestlessSessionDeviation = 0.05;
 
 }  // namespace fiel::stats

@@ -53,7 +53,7 @@ double gain_upper_bound(const PairedScores& scores, double alpha);
 
 /// The error of an early rejection at one rung (64, 256, 1024 samples). Looks that can only reject
 /// cost nothing of the acceptance's alpha.
-constexpr double kEarlyRejectionAlpha = 0.001;
+inline constexpr double kEarlyRejectionAlpha = 0.001;
 
 /// True where the 99.9 % upper bound of the gain lies below -margin, or is no number.
 bool clearly_inferior(const PairedScores& scores, double margin);

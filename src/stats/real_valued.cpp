@@ -21,19 +21,39 @@ double total(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
+// Draws unit numbers two to one 64-bit number, by multiplying 32 bits: several times as fast as
+// Rng::below, which matters for 10,000 resamples of thousands of units. Some units are likelier
+// than others by at most size / 2^32, far below what resampling can show.
+class UnitDraws {
+ public:
+  UnitDraws(std::size_t size, std::uint64_t seed) : size_(size), rng_(seed) {}
+
+  std::size_t next() {
+    if (!has_half_) bits_ = rng_.next();
+    const std::uint64_t half = has_half_ ? bits_ & 0xffffffffu : bits_ >> 32;
+    has_half_ = !has_half_;
+    return static_cast<std::size_t>((half * size_) >> 32);
+  }
+
+ private:
+  std::uint64_t size_;
+  Rng rng_;
+  std::uint64_t bits_ = 0;
+  bool has_half_ = false;
+};
+
 std::vector<double> resampled_means(const UnitSums& units, std::int64_t resamples,
                                     std::uint64_t seed) {
-  Rng rng(seed);
   const std::size_t size = units.sums.size();
+  const bool are_samples = total(units.counts) == static_cast<double>(size);
+  UnitDraws draws(size, seed);
   std::vector<double> means(static_cast<std::size_t>(resamples));
   for (double& mean : means) {
-    double sum = 0.0, count = 0.0;
+    double sum = 0.0, count = are_samples ? static_cast<double>(size) : 0.0;
     for (std::size_t drawn = 0; drawn < size; ++drawn) {
-      // Multiplying the upper 32 bits is five times as fast as Rng::below; some units are likelier
-      // than others by at most size / 2^32, far below what resampling can show.
-      const auto unit = static_cast<std::size_t>(((rng.next() >> 32) * size) >> 32);
+      const std::size_t unit = draws.next();
       sum += units.sums[unit];
-      count += units.counts[unit];
+      if (!are_samples) count += units.counts[unit];
     }
     mean = sum / count;
   }

@@ -28,7 +28,7 @@ UnitSums sum_units(std::span<const double> differences, std::span<const std::int
 /// the textbook's variance over n. Needs two units.
 double t_lower_bound(const UnitSums& units, double alpha);
 
-constexpr std::int64_t kBootstrapResamples = 10'000;
+inline constexpr std::int64_t kBootstrapResamples = 10'000;
 
 struct Bootstrap {
   double alpha;

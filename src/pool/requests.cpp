@@ -1,0 +1,134 @@
+#include "pool/requests.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/files.h"
+#include "pool/answers.h"
+
+namespace fiel {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kByeSeconds = 2;
+
+// What `read` makes of the answer to `request`; what it refuses, the worker got wrong.
+template <class T, class Read>
+Outcome<T> ask(Worker& worker, const Json& request, double deadline_seconds, const Read& read) {
+  Answer answer = worker.call(request, deadline_seconds);
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  Result<T> result = read(std::get<Json>(answer));
+  if (result) return *std::move(result);
+  const FailureKind kind =
+      result.error().kind == ErrorKind::kProtocol ? FailureKind::kProtocol : FailureKind::kEnvironment;
+  return Failure{.kind = kind, .message = result.error().message, .phase = request["type"].get<std::string>(),
+                 .log_tail = {}, .exit_status = {}, .signal = {}};
+}
+
+Json shapes_json(std::span<const TrafficShape> shapes) {
+  Json list = Json::array();
+  for (const TrafficShape& shape : shapes) list.push_back(shape.inputs);
+  return list;
+}
+
+Json samples_json(const SampleChoice& choice) {
+  const std::string pack = choice.set.pack.string();
+  Json list = Json::array();
+  for (const int index : choice.indices) {
+    FIEL_CHECK(index >= 0 && index < std::ssize(choice.set.samples));
+    Json inputs = Json::object();
+    for (const auto& [name, tensor] : choice.set.samples[static_cast<std::size_t>(index)].inputs) {
+      inputs[name] = {{"file", pack}, {"offset", tensor.offset}, {"dtype", to_string(tensor.dtype)},
+                      {"shape", tensor.shape}};
+    }
+    list.push_back({{"index", index}, {"inputs", std::move(inputs)}});
+  }
+  return list;
+}
+
+Json state_json(std::span<const StateLink> state) {
+  Json list = Json::array();
+  for (const StateLink& link : state) list.push_back({{"output", link.output}, {"input", link.input}});
+  return list;
+}
+
+// Empty, so that a file that the worker left there earlier can't pass for a new one.
+Result<fs::path> fresh_output_folder(const Worker& worker) {
+  const fs::path folder = worker.scratch() / "out";
+  FIEL_TRY(remove_tree(folder));
+  FIEL_TRY(ensure_folder(folder));
+  return folder;
+}
+
+Failure no_folder(const Error& error, std::string phase) {
+  return {.kind = FailureKind::kEnvironment, .message = error.message, .phase = std::move(phase), .log_tail = {},
+          .exit_status = {}, .signal = {}};
+}
+
+}  // namespace
+
+Outcome<HelloResult> request_hello(Worker& worker, double deadline_seconds) {
+  return ask<HelloResult>(worker, {{"type", "hello"}, {"protocol", 1}}, deadline_seconds, read_hello);
+}
+
+Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order, double deadline_seconds) {
+  const Json request = {{"type", "build"},
+                        {"model", order.model.string()},
+                        {"device", order.device},
+                        {"settings", order.settings},
+                        {"shapes", shapes_json(order.shapes)},
+                        {"artifact_dir", order.artifact_dir.string()}};
+  return ask<BuildResult>(worker, request, deadline_seconds, read_build);
+}
+
+Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double deadline_seconds) {
+  Json request = {{"type", "load"},
+                  {"artifact_dir", order.artifact_dir.string()},
+                  {"device", order.device},
+                  {"settings", order.settings},
+                  {"shapes", shapes_json(order.shapes)},
+                  {"scenario", to_string(order.scenario)}};
+  if (!order.state.empty()) request["state"] = state_json(order.state);
+  return ask<LoadResult>(worker, request, deadline_seconds, read_load);
+}
+
+Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order, double deadline_seconds) {
+  const std::set<int> distinct(order.samples.indices.begin(), order.samples.indices.end());
+  FIEL_CHECK(distinct.size() == order.samples.indices.size());  // outputs come by index
+  const auto folder = fresh_output_folder(worker);
+  if (!folder) return no_folder(folder.error(), "infer");
+  const Json request = {{"type", "infer"},
+                        {"batch", order.batch},
+                        {"output_dir", folder->string()},
+                        {"samples", samples_json(order.samples)}};
+  return ask<InferResult>(worker, request, deadline_seconds,
+                          [&](const Json& answer) { return read_infer(answer, order, *folder); });
+}
+
+Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order, double deadline_seconds) {
+  const auto folder = fresh_output_folder(worker);
+  if (!folder) return no_folder(folder.error(), "measure");
+  const MeasurePlaces places{.latency_file = worker.scratch() / "block.f64", .output_dir = *folder};
+  std::error_code ignored;
+  fs::remove(places.latency_file, ignored);
+  const Json request = {{"type", "measure"},
+                        {"scenario", to_string(order.scenario)},
+                        {"batch", order.batch},
+                        {"warmup_count", order.warmup_count},
+                        {"min_count", order.min_count},
+                        {"min_seconds", order.min_seconds},
+                        {"max_seconds", order.max_seconds},
+                        {"seed", order.seed},
+                        {"samples", samples_json(order.samples)},
+                        {"latency_file", places.latency_file.string()},
+                        {"output_dir", folder->string()}};
+  return ask<MeasureResult>(worker, request, deadline_seconds,
+                            [&](const Json& answer) { return read_measure(answer, order, places); });
+}
+
+void say_bye(Worker& worker) {
+  if (worker.alive()) (void)worker.call({{"type", "bye"}}, kByeSeconds);
+}
+
+}  // namespace fiel
