@@ -27,3 +27,13 @@ if(FIEL_TESTS)
   add_dependencies(openvino_engine_test test_models fiel-worker-openvino)
   gtest_discover_tests(openvino_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
 endif()
+
+# The scripted engine (docs/fake-engine.md). Its worker speaks the protocol by itself, since half of its faults are things
+# that the workers' common loop never does.
+file(GLOB _fake_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_fake*.cpp)
+add_library(fiel_engine_fake STATIC ${_fake_sources})
+target_link_libraries(fiel_engine_fake PUBLIC fiel_flags fiel_model)
+fiel_program(fiel-worker-fake worker/fake_worker_main.cpp NEEDS fiel_engine_fake)
+if(FIEL_TESTS)
+  add_dependencies(pool_test fiel-worker-fake)
+endif()
