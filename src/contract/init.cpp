@@ -165,7 +165,7 @@ std::string propose_contract(const OnnxModel& model) {
       "[data]                          # three disjoint folders; `fiel init MODEL --script` prints a script that writes them\n"
       "calibration = \"data/calibration\"   # some 100 samples to choose number ranges with\n"
       "tuning      = \"data/tuning\"        # some hundreds, hard cases among them: they steer the search\n"
-      "holdout     = \"data/holdout\"       # the more, the finer what can be proven: 300 for 1 %, 3000 for 0.1 %\n\n"
+      "holdout     = \"data/holdout\"       # the more, the finer what it can prove: 370 for a margin of 1 %, 3700 for 0.1 %\n\n"
       "[target]\nengines  = [\"openvino\"]\ndevice   = \"CPU\"\nbaseline = \"engine=openvino\"    # what you run today\n"
       "# cores  = \"0-1\"               # left out: all that fiel may use\n\n"
       "[workload]\nscenario  = \"single_stream\"     # one request after the other; or offline: all at once\n"
