@@ -128,8 +128,8 @@ Result<> check_labels(const Contract& contract, const NamedSet& named) {
   return {};
 }
 
-/// Every shape of the traffic needs samples to time it with.
-Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tuning) {
+/// Every shape of the traffic needs samples to time it with. Where the split left none in tuning, that is nobody's mistake.
+Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tuning, std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < contract.shapes.size(); ++i) {
     const bool is_there = std::ranges::any_of(tuning.samples, [&](const Sample& sample) {
       return std::ranges::all_of(contract.shapes[i].inputs, [&](const auto& input) {
@@ -137,7 +137,9 @@ Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tunin
         return found == sample.inputs.end() || step_shape(contract, input.first, found->second.shape) == input.second;
       });
     });
-    if (!is_there) {
+    if (!is_there && !contract.data.empty()) {
+      notes.push_back(fmt::format("no tuning sample has the shape of [[model.shape]] number {}: it is not timed", i + 1));
+    } else if (!is_there) {
       return refuse(fmt::format("{}: no tuning sample has this shape", contract.place(fmt::format("model.shape[{}].{}", i, contract.shapes[i].inputs.begin()->first))),
                     "add samples of that shape, or remove the [[model.shape]]");
     }
@@ -207,7 +209,7 @@ Result<> check_sets(const Contract& contract, AllSets& all) {
   if (all.calibration) named.push_back({"calibration", &*all.calibration});
   named.push_back({"tuning", &all.tuning});
   FIEL_TRY(check_set(contract, named.back()));
-  FIEL_TRY(check_traffic_is_there(contract, all.tuning));
+  FIEL_TRY(check_traffic_is_there(contract, all.tuning, all.notes));
   if (all.holdout) {
     named.push_back({"holdout", &*all.holdout});
     FIEL_TRY(check_set(contract, named.back()));
