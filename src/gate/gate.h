@@ -34,9 +34,11 @@ struct TaskVerdict {
   double reference_score = 0;  // mean
   double candidate_score = 0;  // mean
   double drop = 0;             // estimate
-  std::optional<double> drop_upper;  // bound at the confidence that was asked for; hold-out only
+  std::optional<double> drop_lower;  // bounds at the confidence that was asked for; hold-out only
+  std::optional<double> drop_upper;
   std::optional<double> margin;
-  std::optional<double> min_score;
+  std::optional<double> min_score;    // lower_is_better: a ceiling
+  std::optional<double> score_bound;  // of the candidate's own mean, on the side of min_score; hold-out only
   std::int64_t wins = 0;       // samples on which the candidate did better / worse than the reference
   std::int64_t losses = 0;
   std::string method;          // "tango", "bca", "point estimate", ...
@@ -53,6 +55,9 @@ struct TensorVerdict {
   std::string bound;       // "cosine >= 0.99"
   GateStatus status = GateStatus::kRejected;
   std::string mistrusted;  // why the rule is void ("reference is constant"); empty if it holds
+  std::int64_t samples = 0;     // that were compared
+  std::int64_t rejected = 0;    // of these, outside the bound
+  std::string message;          // of the first one outside
 };
 
 struct GateResult {
@@ -84,14 +89,21 @@ class Judge {
         std::filesystem::path scratch, int cancel_fd);
   ~Judge();
 
-  /// Checks and scores a chunk. An Error is an evaluator that broke, or cancellation, never the candidate's fault.
+  Judge(Judge&&) noexcept;
+
+  /// Checks and scores a chunk. An Error is an evaluator that broke, or cancellation, never the candidate's fault: where a
+  /// program fails on the candidate's outputs, it is run on the reference's of the same samples, and only if that works
+  /// are the outputs to blame. A sample that comes again keeps the worse of its scores. After a hard failure nothing more
+  /// is scored.
   Result<> add(std::span<const SampleOutputs> chunk);
 
   /// Reject-only look at what was added so far (99.9 % bounds; hard failures at once); nullopt: go on.
   std::optional<GateResult> reject_early() const;
-  /// Point estimates over all that was added.
+  /// Point estimates; with `claim = "this_set"` also the judgement of the hold-out. Undecided unless every sample of the
+  /// set was added.
   GateResult judge_tuning() const;
-  /// Proof at error level `alpha` over all that was added.
+  /// Proof at error level `alpha`: every bound inside its margin. An estimate outside rejects; an estimate inside whose
+  /// bound is not is undecided and says how many samples would decide. Undecided unless every sample was added.
   GateResult judge_holdout(double alpha, std::uint64_t seed) const;
 
   /// This candidate's scores so far.
@@ -105,15 +117,18 @@ class Judge {
 };
 
 /// Could zero losses prove the contract on a set with these slices? One line per task and slice that it could not.
+/// `reference_means` (by task, of the tuning set) turns relative margins into score units; without it, 1 is assumed, the
+/// best case for scores up to 1. Nothing is said of scores whose scale is unknown (absolute_error, floors of programs).
 struct Undecidable {
   std::string task;
   std::string slice;
   std::int64_t n = 0;
-  std::int64_t n_needed = 0;
-  double margin = 0;
+  std::int64_t n_needed = 0;  // 0: no number of samples would do (the margin is zero)
+  double margin = 0;          // of the drop; 1 - min_score where it is the floor that cannot be proven
 };
 std::vector<Undecidable> undecidable(const Contract& contract, const std::map<std::string, std::int64_t>& slice_counts,
-                                     double alpha);
+                                     double alpha, const std::map<std::string, double>& reference_means = {});
+std::string describe(const Undecidable& gap);
 
 /// Seeded, stratified by slice: every prefix sees each slice in its share; at least one of each among the first ones.
 std::vector<int> stratified_order(const SampleSet& set, std::uint64_t seed);
