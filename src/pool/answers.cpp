@@ -15,6 +15,8 @@
 
 #include "base/files.h"
 #include "base/printable.h"
+#include "protocol/channel.h"
+#include "protocol/message.h"
 
 namespace fiel {
 namespace {
@@ -26,7 +28,6 @@ static_assert(std::endian::native == std::endian::little, "latency files are rea
 constexpr std::int64_t kMaxLatencies = 16'000'000;  // ten seconds of 1 us inferences, and some
 constexpr int kMaxParallelRequests = 4096;
 constexpr std::size_t kMaxKnobs = 1000;
-constexpr std::size_t kMaxRank = 64;
 constexpr std::size_t kMaxNameBytes = 255;
 
 template <class... Args>
@@ -168,16 +169,8 @@ Result<LoadedPort> read_port(const Json& item) {
   const auto parsed = parse_dtype(dtype);
   if (!parsed) return lie("the dtype of {} is {}", in_quotes(port.name), in_quotes(dtype));
   port.dtype = *parsed;
-  const auto shape = item.find("shape");
-  if (shape == item.end() || !shape->is_array() || shape->size() > kMaxRank) {
-    return lie("the shape of {} is no list of integers", in_quotes(port.name));
-  }
-  for (const Json& dimension : *shape) {
-    if (!dimension.is_number_integer() || dimension.get<std::int64_t>() < -1) {
-      return lie("the shape of {} has {}", in_quotes(port.name), excerpt(dump_json(dimension), 50));
-    }
-    port.shape.push_back(dimension.get<std::int64_t>());
-  }
+  if (!item.contains("shape")) return lie("{} has no shape", in_quotes(port.name));
+  port.shape = FIEL_TRY(parse_shape(item["shape"], -1));
   return port;
 }
 
@@ -290,7 +283,7 @@ Result<std::vector<double>> read_warmup(const Json& answer, std::int64_t warmup_
 
 Result<HelloResult> read_hello(const Json& answer) {
   const std::int64_t protocol = FIEL_TRY(get_int(answer, "protocol"));
-  if (protocol != 1) return lie("it speaks version {} of the protocol, we speak 1", protocol);
+  if (protocol != kProtocolVersion) return lie("it speaks version {} of the protocol, we speak {}", protocol, kProtocolVersion);
   HelloResult hello;
   hello.engine = FIEL_TRY(get_string(answer, "engine"));
   if (!is_name(hello.engine)) return lie("\"engine\" is {}", in_quotes(hello.engine));

@@ -18,11 +18,11 @@
 #include "base/subprocess.h"
 #include "pool/group_watch.h"
 #include "pool/worker.h"
+#include "protocol/channel.h"
 
 namespace fiel {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = std::size_t{4} << 20;  // docs/protocol.md
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;     // a turn of the loop
 constexpr int kMaxProgressLines = 10'000;
 constexpr std::int64_t kMaxLogBytes = std::int64_t{64} << 20;  // a worker that prints without end must not fill the disk
@@ -67,9 +67,9 @@ class ProcessWorker : public Worker {
   std::optional<Answer> turn(std::string_view& rest, double deadline_seconds);
   void wait_for_events(bool has_rest, double left_seconds);
   std::optional<Failure> over_limits();
-  std::optional<Answer> take_lines(bool request_is_read);
-  std::optional<Answer> take_line(std::string_view line, std::string_view after, bool request_is_read);
-  Answer take_result(Json message, std::string_view after, bool request_is_read);
+  std::optional<Answer> take_lines(std::string_view bytes, bool request_is_read);
+  std::optional<Answer> take_line(std::string_view line, bool request_is_read);
+  Answer take_result(Json message, bool request_is_read);
   Failure take_error(const Json& message);
   Failure crash();
 
@@ -93,8 +93,7 @@ class ProcessWorker : public Worker {
   // The request under way.
   std::int64_t id_ = 0;
   std::string phase_;
-  std::string buffer_;          // bytes read and not yet understood
-  std::size_t searched_ = 0;    // so many of its unfinished line hold no end of it
+  LineSplitter lines_;
   int progress_lines_ = 0;
 };
 
@@ -112,8 +111,6 @@ Answer ProcessWorker::call(Json request, double deadline_seconds) {
   const double deadline = now_seconds() + deadline_seconds;
   for (;;) {
     if (auto answer = turn(rest, deadline)) {
-      buffer_.clear();
-      searched_ = 0;
       if (phase_ == "bye" && alive_) {
         child_.wait_for_end(kExitSeconds);
         end(0);
@@ -125,9 +122,10 @@ Answer ProcessWorker::call(Json request, double deadline_seconds) {
 
 // Output without a request is not in the protocol. Its end, on the other hand, shows in the request that now follows.
 std::optional<Failure> ProcessWorker::refuse_unsolicited() {
-  read_available(child_.output(), buffer_, kReadBytes);
-  if (buffer_.empty()) return std::nullopt;
-  return condemn(FailureKind::kProtocol, fmt::format("it wrote without being asked: {}", excerpt(buffer_, 200)));
+  std::string bytes;
+  read_available(child_.output(), bytes, kReadBytes);
+  if (bytes.empty()) return std::nullopt;
+  return condemn(FailureKind::kProtocol, fmt::format("it wrote without being asked: {}", excerpt(bytes, 200)));
 }
 
 std::optional<Answer> ProcessWorker::turn(std::string_view& rest, double deadline_seconds) {
@@ -143,8 +141,9 @@ std::optional<Answer> ProcessWorker::turn(std::string_view& rest, double deadlin
   // Asked before reading: what it wrote before its end is then in the pipe. A grandchild may hold the pipe open for ever, so
   // the end of the process counts, not only the end of its output.
   const bool ended = child_.has_ended();
-  const bool closed = read_available(child_.output(), buffer_, kReadBytes) == Flow::kClosed;
-  if (auto answer = take_lines(rest.empty())) return answer;
+  std::string bytes;
+  const bool closed = read_available(child_.output(), bytes, kReadBytes) == Flow::kClosed;
+  if (auto answer = take_lines(bytes, rest.empty())) return answer;
   if (ended || closed) return crash();
   return std::nullopt;
 }
@@ -169,26 +168,15 @@ std::optional<Failure> ProcessWorker::over_limits() {
   return flood;
 }
 
-std::optional<Answer> ProcessWorker::take_lines(bool request_is_read) {
-  std::size_t start = 0;
-  for (;;) {
-    const std::size_t newline = buffer_.find('\n', start + searched_);
-    if (std::min(newline, buffer_.size()) - start > kMaxLineBytes) {
-      return condemn(FailureKind::kProtocol, fmt::format("it wrote a line longer than {} bytes", kMaxLineBytes));
-    }
-    if (newline == std::string::npos) break;
-    const std::string_view line = std::string_view(buffer_).substr(start, newline - start);
-    const std::string_view after = std::string_view(buffer_).substr(newline + 1);
-    if (auto answer = take_line(line, after, request_is_read)) return answer;
-    start = newline + 1;
-    searched_ = 0;
+std::optional<Answer> ProcessWorker::take_lines(std::string_view bytes, bool request_is_read) {
+  if (const auto fed = lines_.feed(bytes); !fed) return condemn(FailureKind::kProtocol, "it wrote: " + fed.error().message);
+  while (const auto line = lines_.next()) {
+    if (auto answer = take_line(*line, request_is_read)) return answer;
   }
-  buffer_.erase(0, start);
-  searched_ = buffer_.size();
   return std::nullopt;
 }
 
-std::optional<Answer> ProcessWorker::take_line(std::string_view line, std::string_view after, bool request_is_read) {
+std::optional<Answer> ProcessWorker::take_line(std::string_view line, bool request_is_read) {
   auto parsed = parse_json(line);
   if (!parsed) {
     return condemn(FailureKind::kProtocol, fmt::format("{}: {}", excerpt(parsed.error().message, 200), excerpt(line, 200)));
@@ -206,15 +194,16 @@ std::optional<Answer> ProcessWorker::take_line(std::string_view line, std::strin
     if (++progress_lines_ <= kMaxProgressLines) return std::nullopt;
     return condemn(FailureKind::kProtocol, fmt::format("more than {} progress messages", kMaxProgressLines));
   }
-  if (*type == "result") return take_result(*std::move(parsed), after, request_is_read);
+  if (*type == "result") return take_result(*std::move(parsed), request_is_read);
   if (*type == "error") return take_error(*parsed);
   return condemn(FailureKind::kProtocol, fmt::format("a message of unknown type \"{}\"", excerpt(*type, 100)));
 }
 
-Answer ProcessWorker::take_result(Json message, std::string_view after, bool request_is_read) {
+Answer ProcessWorker::take_result(Json message, bool request_is_read) {
   if (!request_is_read) return condemn(FailureKind::kProtocol, "it answered before it had read the request");
-  if (!after.empty()) {
-    return condemn(FailureKind::kProtocol, fmt::format("it wrote on after its answer: {}", excerpt(after, 200)));
+  const auto more = lines_.next();
+  if (more || lines_.unfinished_bytes() > 0) {
+    return condemn(FailureKind::kProtocol, fmt::format("it wrote on after its answer: {}", excerpt(more.value_or("..."), 200)));
   }
   // A short peak between two looks still counts.
   if (spec_.memory_limit_bytes && watch_.peak_bytes() > *spec_.memory_limit_bytes) {
@@ -245,7 +234,7 @@ Failure ProcessWorker::crash() {
   const ExitState state = child_.exit_state().value_or(ExitState{});
   if (!by_itself) return condemn(FailureKind::kCrash, "it closed its output and did not end");
   std::string message = fmt::format("it ended with {}", to_string(state));
-  if (!buffer_.empty()) message += ", in the middle of a line";
+  if (lines_.unfinished_bytes() > 0) message += ", in the middle of a line";
   FailureKind kind = FailureKind::kCrash;
   if (state.signal == SIGKILL && kernel_memory_kills() > kills_before_) {
     kind = FailureKind::kOutOfMemory;

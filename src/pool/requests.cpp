@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "pool/answers.h"
+#include "protocol/channel.h"
+#include "protocol/message.h"
 
 namespace fiel {
 namespace {
@@ -33,24 +35,16 @@ Json shapes_json(std::span<const TrafficShape> shapes) {
 }
 
 Json samples_json(const SampleChoice& choice) {
-  const std::string pack = choice.set.pack.string();
-  Json list = Json::array();
+  std::vector<SampleFiles> samples;
   for (const int index : choice.indices) {
     FIEL_CHECK(index >= 0 && index < std::ssize(choice.set.samples));
-    Json inputs = Json::object();
+    SampleFiles sample{.index = index, .inputs = {}};
     for (const auto& [name, tensor] : choice.set.samples[static_cast<std::size_t>(index)].inputs) {
-      inputs[name] = {{"file", pack}, {"offset", tensor.offset}, {"dtype", to_string(tensor.dtype)},
-                      {"shape", tensor.shape}};
+      sample.inputs[name] = {.file = choice.set.pack, .offset = tensor.offset, .dtype = tensor.dtype, .shape = tensor.shape};
     }
-    list.push_back({{"index", index}, {"inputs", std::move(inputs)}});
+    samples.push_back(std::move(sample));
   }
-  return list;
-}
-
-Json state_json(std::span<const StateLink> state) {
-  Json list = Json::array();
-  for (const StateLink& link : state) list.push_back({{"output", link.output}, {"input", link.input}});
-  return list;
+  return to_json(samples);
 }
 
 // Empty, so that a file that the worker left there earlier can't pass for a new one.
@@ -69,7 +63,7 @@ Failure no_folder(const Error& error, std::string phase) {
 }  // namespace
 
 Outcome<HelloResult> request_hello(Worker& worker, double deadline_seconds) {
-  return ask<HelloResult>(worker, {{"type", "hello"}, {"protocol", 1}}, deadline_seconds, read_hello);
+  return ask<HelloResult>(worker, {{"type", "hello"}, {"protocol", kProtocolVersion}}, deadline_seconds, read_hello);
 }
 
 Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order, double deadline_seconds) {
@@ -89,7 +83,7 @@ Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double 
                   {"settings", order.settings},
                   {"shapes", shapes_json(order.shapes)},
                   {"scenario", to_string(order.scenario)}};
-  if (!order.state.empty()) request["state"] = state_json(order.state);
+  if (!order.state.empty()) request["state"] = to_json(std::vector(order.state.begin(), order.state.end()));
   return ask<LoadResult>(worker, request, deadline_seconds, read_load);
 }
 
