@@ -9,3 +9,31 @@ function(fiel_program name source)
 endfunction()
 
 fiel_program(fiel cli/main.cpp NEEDS fiel_cli)
+
+# An engine is a library of its own, so that its worker and its tests hold it and nobody else does.
+file(GLOB _openvino_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_openvino*.cpp)
+list(FILTER _openvino_sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(fiel_engine_openvino STATIC ${_openvino_sources})
+fiel_embed(fiel_engine_openvino worker/knobs_openvino.toml openvino_knobs)
+target_link_libraries(fiel_engine_openvino PUBLIC fiel_worker PRIVATE openvino::runtime)
+fiel_program(fiel-worker-openvino worker/openvino_worker_main.cpp NEEDS fiel_engine_openvino)
+# The engine's libraries stay in the wheel; the worker finds them there from wherever it is started.
+set_target_properties(fiel-worker-openvino PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+if(FIEL_TESTS)
+  add_executable(openvino_engine_test worker/engine_openvino_test.cpp)
+  target_link_libraries(openvino_engine_test PRIVATE fiel_engine_openvino GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(openvino_engine_test PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
+                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-openvino>")
+  add_dependencies(openvino_engine_test test_models fiel-worker-openvino)
+  gtest_discover_tests(openvino_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endif()
+
+# The scripted engine (docs/fake-engine.md). Its worker speaks the protocol by itself, since half of its faults are things
+# that the workers' common loop never does.
+file(GLOB _fake_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_fake*.cpp)
+add_library(fiel_engine_fake STATIC ${_fake_sources})
+target_link_libraries(fiel_engine_fake PUBLIC fiel_flags fiel_model)
+fiel_program(fiel-worker-fake worker/fake_worker_main.cpp NEEDS fiel_engine_fake)
+if(FIEL_TESTS)
+  add_dependencies(pool_test fiel-worker-fake)
+endif()

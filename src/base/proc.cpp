@@ -107,8 +107,9 @@ bool is_stopped(pid_t pid) {
   return all;
 }
 
-bool environment_has(pid_t pid, const std::string& assignment) {
+std::optional<bool> environment_has(pid_t pid, const std::string& assignment) {
   const std::string text = '\0' + slurp(fmt::format("/proc/{}/environ", pid));
+  if (text.size() == 1) return std::nullopt;
   return text.find('\0' + assignment + '\0') != std::string::npos;
 }
 

@@ -33,7 +33,7 @@ std::int64_t peak_memory_bytes(pid_t pid);
 std::int64_t resident_bytes(pid_t pid);
 /// Every thread is stopped (or dead).
 bool is_stopped(pid_t pid);
-/// Its environment at exec holds exactly this "NAME=value".
-bool environment_has(pid_t pid, const std::string& assignment);
+/// Its environment at exec holds exactly this "NAME=value"; nullopt for one that is gone, or dying and has none any more.
+std::optional<bool> environment_has(pid_t pid, const std::string& assignment);
 
 }  // namespace fiel

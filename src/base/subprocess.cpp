@@ -358,10 +358,12 @@ bool Child::reap_orphans() {
     if (facts.state == 'Z') {
       // It may belong to another group that still lives; nobody but us can ever reap it.
       ::waitpid(facts.pid, nullptr, WNOHANG);
-    } else if (environment_has(facts.pid, mark_)) {
-      found = true;
-      ::kill(facts.group == facts.pid ? -facts.pid : facts.pid, SIGKILL);
+      continue;
     }
+    // One that dies just now has no environment any more: wait for its zombie.
+    const std::optional<bool> ours = environment_has(facts.pid, mark_);
+    found = found || ours != false;
+    if (ours == true) ::kill(facts.group == facts.pid ? -facts.pid : facts.pid, SIGKILL);
   }
   return found;
 }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "model/test_folder.h"
 
 namespace fiel {
@@ -243,6 +246,28 @@ TEST(Contract, EveryMistakeIsSaidWithFileLineKeyAndWhatToDo) {
     ASSERT_FALSE(read) << bad.to;
     EXPECT_EQ(read.error().message, bad.message) << bad.from << " -> " << bad.to;
     EXPECT_EQ(read.error().kind, ErrorKind::kContract);
+  }
+}
+
+TEST(Contract, TheExampleOfTheReferencePageIsAContract) {
+  std::ostringstream page;
+  page << std::ifstream(FIEL_SOURCE_DIR "/docs/contract.md").rdbuf();
+  const std::string text = page.str();
+  const auto begin = text.find("```toml\n") + 8;
+  const auto end = text.find("```", begin);
+  ASSERT_NE(end, std::string::npos);
+  const auto contract = parse_contract(text.substr(begin, end - begin), "docs/contract.md");
+  ASSERT_TRUE(contract) << contract.error().message;
+  // What the parser found is also explained: each key has its place in the table of keys.
+  const std::string table = text.substr(text.find("## Keys"));
+  for (const auto& [path, line] : contract->lines) {
+    const std::string key = path.substr(path.rfind('.') + 1);
+    if (path.starts_with("model.shape[") || path.starts_with("accuracy.task[0].slices.") || path.find("mine") != std::string::npos ||
+        path.starts_with("model.input") || path.find('.') == std::string::npos || path == "model.state" || path == "model.shape" ||
+        path == "accuracy.task" || path == "accuracy.tensor" || key == "slices") {
+      continue;
+    }
+    EXPECT_NE(table.find("`" + key + "`"), std::string::npos) << path;
   }
 }
 

@@ -91,16 +91,24 @@ Result<> on_measured(Standing& standing, const Json& body) {
   return {};
 }
 
-Result<> on_race(Standing& standing, const Json& body) {
+// What any session of timings tells of those who took part.
+Result<> on_timed(Standing& standing, const Json& body) {
   for (const Json& entry : body.value("contenders", Json::array())) {
     CandidateState& state = standing.at(FIEL_TRY(id_of(entry)));
-    if (const auto ratio = optional_number(entry, "log_ratio")) state.race_log_ratios.push_back(*ratio);
     if (const auto latency = latency_of(entry)) state.latency = latency;
     if (entry.contains("status")) FIEL_TRY(set_status(state, entry));
     state.peak_memory_bytes =
         std::max(state.peak_memory_bytes, entry.value("peak_memory_bytes", std::int64_t{0}));
   }
   return {};
+}
+
+Result<> on_race(Standing& standing, const Json& body) {
+  for (const Json& entry : body.value("contenders", Json::array())) {
+    const auto ratio = optional_number(entry, "log_ratio");
+    if (ratio) standing.at(FIEL_TRY(id_of(entry))).race_log_ratios.push_back(*ratio);
+  }
+  return on_timed(standing, body);
 }
 
 Result<> on_race_end(Standing& standing, const Json& body) {
@@ -176,6 +184,7 @@ Result<> Standing::apply(const Event& event) {
   if (event.type == "probe" || event.type == "gate") return on_measured(*this, body);
   if (event.type == "comparator") comparator = FIEL_TRY(id_of(body));
   if (event.type == "search_end") stop_reason = body.value("stop_reason", "");
+  if (event.type == "anchors") return on_timed(*this, body);
   if (event.type == "race") return on_race(*this, body);
   if (event.type == "race_end") return on_race_end(*this, body);
   if (event.type == "confirm" || event.type == "confirm_end" || event.type == "holdout") {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/digest.h"
+#include "model/onnx_dtype.h"
 #include "model/onnx_external.h"
 #include "onnx-ml.pb.h"
 
@@ -63,37 +64,11 @@ Result<> parse(const fs::path& path, onnx::ModelProto& model) {
   return {};
 }
 
-std::string tensor_type_name(int type) {
-  if (!onnx::TensorProto_DataType_IsValid(type)) return fmt::format("#{}", type);
-  std::string name = onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(type));
-  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return name;
-}
-
-std::optional<DType> to_dtype(int type) {
-  switch (type) {
-    case onnx::TensorProto::FLOAT: return DType::kFloat32;
-    case onnx::TensorProto::DOUBLE: return DType::kFloat64;
-    case onnx::TensorProto::FLOAT16: return DType::kFloat16;
-    case onnx::TensorProto::BFLOAT16: return DType::kBFloat16;
-    case onnx::TensorProto::INT64: return DType::kInt64;
-    case onnx::TensorProto::INT32: return DType::kInt32;
-    case onnx::TensorProto::INT16: return DType::kInt16;
-    case onnx::TensorProto::INT8: return DType::kInt8;
-    case onnx::TensorProto::UINT64: return DType::kUInt64;
-    case onnx::TensorProto::UINT32: return DType::kUInt32;
-    case onnx::TensorProto::UINT16: return DType::kUInt16;
-    case onnx::TensorProto::UINT8: return DType::kUInt8;
-    case onnx::TensorProto::BOOL: return DType::kBool;
-    default: return std::nullopt;  // an open set: newer schemas add types
-  }
-}
-
 std::string type_name(const onnx::TypeProto& type) {
   switch (type.value_case()) {
-    case onnx::TypeProto::kTensorType: return fmt::format("tensor({})", tensor_type_name(type.tensor_type().elem_type()));
+    case onnx::TypeProto::kTensorType: return fmt::format("tensor({})", onnx_type_name(type.tensor_type().elem_type()));
     case onnx::TypeProto::kSparseTensorType:
-      return fmt::format("sparse_tensor({})", tensor_type_name(type.sparse_tensor_type().elem_type()));
+      return fmt::format("sparse_tensor({})", onnx_type_name(type.sparse_tensor_type().elem_type()));
     case onnx::TypeProto::kSequenceType: return "sequence";
     case onnx::TypeProto::kMapType: return "map";
     case onnx::TypeProto::kOptionalType: return "optional";
@@ -109,7 +84,7 @@ ModelPort to_port(const onnx::ValueInfoProto& info) {
   port.type_name = type_name(info.type());
   if (!info.type().has_tensor_type()) return port;
   const auto& tensor = info.type().tensor_type();
-  port.dtype = to_dtype(tensor.elem_type());
+  port.dtype = dtype_of_onnx(tensor.elem_type());
   if (!tensor.has_shape()) return port;
   port.dims.emplace();
   for (const auto& dim : tensor.shape().dim()) {

@@ -15,7 +15,8 @@ Result<> LineSplitter::feed(std::string_view bytes) {
     const std::size_t newline = bytes.find('\n');
     const std::string_view piece = bytes.substr(0, newline);
     if (partial_.size() + piece.size() > kMaxLineBytes) {
-      return fail(ErrorKind::kProtocol, fmt::format("a line is longer than {} bytes", kMaxLineBytes));
+      return fail(ErrorKind::kProtocol,
+                  fmt::format("a line is longer than {} bytes", kMaxLineBytes));
     }
     partial_.append(piece);
     if (newline == std::string_view::npos) return {};

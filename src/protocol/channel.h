@@ -1,5 +1,6 @@
-// How lines travel between fiel and a worker: one JSON object a line, at most 4 MiB, over descriptors.
-// Knows nothing of what the lines say (protocol/message.h, docs/protocol.md), nor of deadlines (pool/).
+// How lines travel between fiel and a worker: one JSON object a line, at most 4 MiB, over
+// descriptors. Knows nothing of what the lines say (protocol/message.h, docs/protocol.md), nor of
+// deadlines (pool/).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ class LineSplitter {
   /// A line that grows above kMaxLineBytes is an error, found before more than that is kept.
   Result<> feed(std::string_view bytes);
   std::optional<std::string> next();
-  /// Bytes of a line whose newline has not come yet: at end of input, this says that the other side was cut off.
+  /// Bytes of a line whose newline has not come yet: at end of input, this says that the other side
+  /// was cut off.
   std::size_t unfinished_bytes() const { return partial_.size(); }
 
  private:
@@ -34,7 +36,8 @@ class LineSplitter {
 class LineReader {
  public:
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
-  /// nullopt at the end of input, even where it cuts a line: nobody waits for an answer to half a request.
+  /// nullopt at the end of input, even where it cuts a line: nobody waits for an answer to half a
+  /// request.
   Result<std::optional<std::string>> next();
 
  private:

@@ -22,7 +22,8 @@ Result<TensorFile> parse_tensor_file(const Json& json) {
   }
   const std::string dtype = FIEL_TRY(get_string(json, "dtype"));
   const std::optional<DType> parsed = parse_dtype(dtype);
-  if (!parsed) return fail(ErrorKind::kProtocol, fmt::format("\"dtype\" is \"{}\", no dtype", dtype));
+  if (!parsed)
+    return fail(ErrorKind::kProtocol, fmt::format("\"dtype\" is \"{}\", no dtype", dtype));
   tensor.dtype = *parsed;
   if (!json.contains("shape")) return fail(ErrorKind::kProtocol, "\"shape\" is missing");
   tensor.shape = FIEL_TRY(parse_shape(json.at("shape"), 0));
@@ -48,7 +49,8 @@ Result<SampleFiles> parse_sample(const Json& json) {
 
 Result<Shape> parse_shape(const Json& json, std::int64_t lowest) {
   if (!json.is_array() || json.size() > kMaxRank) {
-    return fail(ErrorKind::kProtocol, fmt::format("\"shape\" is no list of at most {} integers", kMaxRank));
+    return fail(ErrorKind::kProtocol,
+                fmt::format("\"shape\" is no list of at most {} integers", kMaxRank));
   }
   Shape shape;
   for (const Json& dimension : json) {
@@ -56,7 +58,8 @@ Result<Shape> parse_shape(const Json& json, std::int64_t lowest) {
         (dimension.is_number_unsigned() && dimension.get<std::uint64_t>() > INT64_MAX) ||
         dimension.get<std::int64_t>() < lowest) {
       return fail(ErrorKind::kProtocol,
-                  fmt::format("\"shape\" has {}, not an integer of at least {}", dump_json(dimension), lowest));
+                  fmt::format("\"shape\" has {}, not an integer of at least {}",
+                              dump_json(dimension), lowest));
     }
     shape.push_back(dimension.get<std::int64_t>());
   }
@@ -110,7 +113,8 @@ Result<std::vector<StateLink>> parse_state(const Json& json) {
 
 Json to_json(const std::vector<StateLink>& links) {
   Json list = Json::array();
-  for (const StateLink& link : links) list.push_back({{"output", link.output}, {"input", link.input}});
+  for (const StateLink& link : links)
+    list.push_back({{"output", link.output}, {"input", link.input}});
   return list;
 }
 

@@ -1,5 +1,6 @@
-// The parts of requests that both sides spell: where a sample's tensors lie, and which outputs feed which inputs.
-// Everything else in a message is a handful of plain keys (docs/protocol.md), read where it is used.
+// The parts of requests that both sides spell: where a sample's tensors lie, and which outputs feed
+// which inputs. Everything else in a message is a handful of plain keys (docs/protocol.md), read
+// where it is used.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ Result<std::vector<SampleFiles>> parse_samples(const Json& samples);
 Json to_json(const std::vector<StateLink>& links);
 Result<std::vector<StateLink>> parse_state(const Json& links);
 
-/// A list of integers, none below `lowest` (0 for a tensor's shape, -1 where a dynamic axis may stand).
+/// A list of integers, none below `lowest` (0 for a tensor's shape, -1 where a dynamic axis may
+/// stand).
 Result<Shape> parse_shape(const Json& shape, std::int64_t lowest);
 
 }  // namespace fiel

@@ -29,20 +29,22 @@ TEST(Message, AnErrorNamesSampleInputAndKey) {
     const char* key;
     Json value;
   };
-  for (const Case& wrong : std::vector<Case>{{"file", "relative.pack"},
-                                             {"offset", 4097},
-                                             {"offset", -64},
-                                             {"offset", "0"},
-                                             {"dtype", "float8"},
-                                             {"shape", {1, -1}},
-                                             {"shape", {1.5}},
-                                             {"shape", {std::int64_t{1} << 40, std::int64_t{1} << 40}},
-                                             {"shape", 3}}) {
+  for (const Case& wrong :
+       std::vector<Case>{{"file", "relative.pack"},
+                         {"offset", 4097},
+                         {"offset", -64},
+                         {"offset", "0"},
+                         {"dtype", "float8"},
+                         {"shape", {1, -1}},
+                         {"shape", {1.5}},
+                         {"shape", {std::int64_t{1} << 40, std::int64_t{1} << 40}},
+                         {"shape", 3}}) {
     Json json = one_sample();
     json[0]["inputs"]["x"][wrong.key] = wrong.value;
     const auto samples = parse_samples(json);
     ASSERT_FALSE(samples) << json;
-    EXPECT_THAT(samples.error().message, HasSubstr("samples[0]: inputs.x: \"" + std::string(wrong.key)));
+    EXPECT_THAT(samples.error().message,
+                HasSubstr("samples[0]: inputs.x: \"" + std::string(wrong.key)));
     json[0]["inputs"]["x"].erase(wrong.key);
     EXPECT_FALSE(parse_samples(json)) << "without " << wrong.key;
   }

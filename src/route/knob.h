@@ -1,4 +1,5 @@
-// One option of an engine, of its process environment or of a variant, with a closed set of values and a default.
+// What can be turned? One option of an engine, of its process environment or of a variant, with a
+// closed set of values and a default. Knows no engine and no value's meaning.
 #pragma once
 
 #include <optional>
@@ -16,10 +17,11 @@ enum class KnobKind {
   kBatch,        // samples run together
   kRuntime,      // how the engine is called
 };
+/// "property", "environment", "variant", "shape", "batch", "runtime".
 std::string_view to_string(KnobKind kind);
 std::optional<KnobKind> parse_knob_kind(std::string_view name);
 
-/// The knob counts only while another one has one of these values.
+/// The knob counts only while another one counts and has one of these values.
 struct Condition {
   std::string knob;
   std::vector<std::string> values;
@@ -29,7 +31,7 @@ struct Knob {
   std::string name;
   KnobKind kind = KnobKind::kProperty;
   std::vector<std::string> values;
-  std::string default_value;  // one of `values`
+  std::string default_value;  // one of `values`, except in a space restricted by hand
   std::string help;
   std::vector<Condition> only_if;  // all must hold
 };

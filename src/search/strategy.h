@@ -1,7 +1,10 @@
-// Which route to try next? Ask and tell: a strategy sees routes and how they did, never engines, data or clocks.
-// Deterministic in its seed and in what it was told.
+// Which route to try next? Ask and tell: a strategy sees routes and how they did, never engines,
+// data or clocks. Deterministic in its seed and in what it was told.
+//
+//   ask() -> route -> (built, probed, timed by others) -> tell(trial) -> ask() ...
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -22,16 +25,20 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view name() const = 0;
-  /// The next route: valid, canonical, never one that was asked before; nullopt: nothing left to ask.
+  /// The next route: valid, canonical, never one that was asked before; nullopt: nothing left to
+  /// ask.
   virtual std::optional<BuildRoute> ask() = 0;
+  /// Trials of routes that were never asked are taken in, too.
   virtual void tell(const Trial& trial) = 0;
-  /// How many it will still ask, where it knows.
+  /// How many it will still ask as far as it knows now; nothing where that depends on what it is
+  /// told. An upper bound where clauses forbid some of them.
   virtual std::optional<double> planned() const = 0;
 };
 
-/// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off changes start.
-Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const Space& space, const BuildRoute& baseline,
-                                                std::uint64_t seed);
+/// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off
+/// changes start; in a space restricted by hand, the valid route nearest to it.
+Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const Space& space,
+                                                const BuildRoute& baseline, std::uint64_t seed);
 std::vector<std::string_view> strategy_names();
 
 }  // namespace fiel

@@ -50,7 +50,9 @@ Result<CheckResult> check_route(Lab& lab, const std::string& text) {
 
 Result<BenchResult> bench_route(Lab& lab, const std::string& text, int max_sessions) {
   const CheckResult check = FIEL_TRY(check_route(lab, text));
-  BenchResult result{.id = check.id, .admissible = check.admissible};
+  BenchResult result;
+  result.id = check.id;
+  result.admissible = check.admissible;
   const int baseline = FIEL_TRY(register_candidate(lab, FIEL_TRY(baseline_route(lab)), {"baseline"}));
   result.baseline_admissible = baseline == check.id ? check.admissible : FIEL_TRY(build_and_judge(lab, baseline));
   if (baseline == check.id) {

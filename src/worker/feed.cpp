@@ -10,8 +10,10 @@
 namespace fiel {
 namespace {
 
-std::unexpected<EngineError> wrong(const SampleFiles& sample, std::string_view input, std::string_view what) {
-  return engine_fail("bad_request", fmt::format("sample {}, input \"{}\": {}", sample.index, input, what));
+std::unexpected<EngineError> wrong(const SampleFiles& sample, std::string_view input,
+                                   std::string_view what) {
+  return engine_fail("bad_request",
+                     fmt::format("sample {}, input \"{}\": {}", sample.index, input, what));
 }
 
 bool fits(const Shape& port, const Shape& shape) {
@@ -35,8 +37,9 @@ EngineResult<> check_names(const std::vector<EnginePort>& ports, const SampleFil
 
 EngineResult<> check_shape(const EnginePort& port, const SampleFiles& sample, const Shape& shape) {
   if (fits(port.shape, shape)) return {};
-  return wrong(sample, port.name,
-               fmt::format("its shape is {}, the model takes {}", to_string(shape), to_string(port.shape)));
+  return wrong(
+      sample, port.name,
+      fmt::format("its shape is {}, the model takes {}", to_string(shape), to_string(port.shape)));
 }
 
 std::size_t bytes_of(DType dtype, const Shape& shape) {
@@ -53,12 +56,16 @@ EngineResult<Feed> Feed::create(const Loaded& loaded, const std::vector<SampleFi
   for (const StateLink& link : loaded.state) {
     const std::optional<std::size_t> input = find(loaded.report.inputs, link.input);
     const std::optional<std::size_t> output = find(loaded.report.outputs, link.output);
-    if (!input || !output) return engine_fail("bad_request", "\"state\" names no input or output of the model");
+    if (!input || !output)
+      return engine_fail("bad_request", "\"state\" names no input or output of the model");
     feed.carried_.push_back({.input = *input, .output = *output});
   }
-  for (const SampleFiles& sample : samples) FIEL_TRY_ENGINE(check_names(loaded.report.inputs, sample));
+  for (const SampleFiles& sample : samples)
+    FIEL_TRY_ENGINE(check_names(loaded.report.inputs, sample));
   if (feed.recurrent()) {
-    if (batch != 1) return engine_fail("unsupported", "a recurrent model runs one sequence at a time: batch must be 1");
+    if (batch != 1)
+      return engine_fail("unsupported",
+                         "a recurrent model runs one sequence at a time: batch must be 1");
     for (const SampleFiles& sample : samples) FIEL_TRY_ENGINE(feed.add_sequence(loaded, sample));
     return feed;
   }
@@ -84,15 +91,17 @@ EngineResult<TensorView> Feed::read(const EnginePort& port, const SampleFiles& s
   if (found == sample.inputs.end()) return wrong(sample, port.name, "it is missing");
   const TensorFile& tensor = found->second;
   if (tensor.dtype != port.dtype) {
-    return wrong(sample, port.name, fmt::format("its dtype is {}, the model takes {}", to_string(tensor.dtype),
-                                                to_string(port.dtype)));
+    return wrong(sample, port.name,
+                 fmt::format("its dtype is {}, the model takes {}", to_string(tensor.dtype),
+                             to_string(port.dtype)));
   }
   const Result<std::span<const std::byte>> bytes = packs_.bytes_of(tensor);
   if (!bytes) return wrong(sample, port.name, bytes.error().message);
   return TensorView{tensor.dtype, shapes_.emplace_back(tensor.shape), *bytes};
 }
 
-EngineResult<> Feed::add_batch(const Loaded& loaded, std::span<const SampleFiles> samples, std::int64_t batch) {
+EngineResult<> Feed::add_batch(const Loaded& loaded, std::span<const SampleFiles> samples,
+                               std::int64_t batch) {
   Item item;
   for (const SampleFiles& sample : samples) item.indices.push_back(sample.index);
   Step step;
@@ -106,7 +115,8 @@ EngineResult<> Feed::add_batch(const Loaded& loaded, std::span<const SampleFiles
   return {};
 }
 
-// All of a batch have one shape: what they are joined from can then be told apart again by counting.
+// All of a batch have one shape: what they are joined from can then be told apart again by
+// counting.
 EngineResult<TensorView> Feed::join(const EnginePort& port, std::span<const SampleFiles> samples,
                                     std::int64_t batch) {
   std::vector<std::byte>& joined = buffers_.emplace_back();
@@ -115,14 +125,16 @@ EngineResult<TensorView> Feed::join(const EnginePort& port, std::span<const Samp
     const SampleFiles& sample = samples[std::min(static_cast<std::size_t>(i), samples.size() - 1)];
     const TensorView part = FIEL_TRY_ENGINE(read(port, sample));
     if (!first) {
-      if (part.shape.empty()) return wrong(sample, port.name, "a scalar has no axis to join a batch along");
+      if (part.shape.empty())
+        return wrong(sample, port.name, "a scalar has no axis to join a batch along");
       first.emplace(part);
       joined.reserve(part.bytes.size() * static_cast<std::size_t>(batch));
     }
     if (part.shape != first->shape) {
-      return wrong(sample, port.name, fmt::format("its shape {} differs from {}, that of sample {} of the same batch",
-                                                  to_string(part.shape), to_string(first->shape),
-                                                  samples.front().index));
+      return wrong(
+          sample, port.name,
+          fmt::format("its shape {} differs from {}, that of sample {} of the same batch",
+                      to_string(part.shape), to_string(first->shape), samples.front().index));
     }
     joined.insert(joined.end(), part.bytes.begin(), part.bytes.end());
   }
@@ -143,13 +155,17 @@ EngineResult<> Feed::add_sequence(const Loaded& loaded, const SampleFiles& sampl
       FIEL_TRY_ENGINE(check_shape(ports[i], sample, shape));
       continue;
     }
-    if (shape.empty() || shape.front() < 1) return wrong(sample, ports[i].name, "it has no leading axis of steps");
+    if (shape.empty() || shape.front() < 1)
+      return wrong(sample, ports[i].name, "it has no leading axis of steps");
     if (shape.front() != steps.value_or(shape.front())) {
-      return wrong(sample, ports[i].name, fmt::format("it has {} steps, another input has {}", shape.front(), *steps));
+      return wrong(sample, ports[i].name,
+                   fmt::format("it has {} steps, another input has {}", shape.front(), *steps));
     }
     steps = shape.front();
   }
-  if (!steps) return engine_fail("bad_request", "a recurrent model whose inputs are all state has no steps to run");
+  if (!steps)
+    return engine_fail("bad_request",
+                       "a recurrent model whose inputs are all state has no steps to run");
 
   Item item{.indices = {sample.index}, .steps = {}};
   for (std::int64_t step = 0; step < *steps; ++step) {
@@ -162,7 +178,8 @@ EngineResult<> Feed::add_sequence(const Loaded& loaded, const SampleFiles& sampl
       const Shape& shape = shapes_.emplace_back(whole[i].shape.begin() + 1, whole[i].shape.end());
       FIEL_TRY_ENGINE(check_shape(ports[i], sample, shape));
       const std::size_t size = bytes_of(ports[i].dtype, shape);
-      views.push_back({ports[i].dtype, shape, whole[i].bytes.subspan(static_cast<std::size_t>(step) * size, size)});
+      views.push_back({ports[i].dtype, shape,
+                       whole[i].bytes.subspan(static_cast<std::size_t>(step) * size, size)});
     }
     item.steps.push_back(std::move(views));
   }
@@ -175,10 +192,13 @@ EngineResult<TensorView> Feed::initial_state(const Loaded& loaded, const EngineP
   if (sample.inputs.contains(port.name)) return read(port, sample);
   Shape shape = port.shape;
   if (std::ranges::any_of(shape, [](std::int64_t size) { return size < 0; })) {
-    const auto given = std::ranges::find_if(loaded.shapes, [&](const auto& one) { return one.contains(port.name); });
+    const auto given = std::ranges::find_if(
+        loaded.shapes, [&](const auto& one) { return one.contains(port.name); });
     if (given == loaded.shapes.end()) {
-      return wrong(sample, port.name, fmt::format("this state has dynamic axes ({}): give its start with the sample, "
-                                                  "or its shape in \"shapes\" of the load request", to_string(shape)));
+      return wrong(sample, port.name,
+                   fmt::format("this state has dynamic axes ({}): give its start with the sample, "
+                               "or its shape in \"shapes\" of the load request",
+                               to_string(shape)));
     }
     shape = given->at(port.name);
   }
@@ -205,13 +225,15 @@ std::vector<TensorView> Feed::inputs_after(std::size_t item, std::size_t step,
 namespace {
 
 // Steps lie one behind the other: their bytes appended are the array with a leading axis.
-EngineResult<Tensor> stack(std::vector<std::vector<Tensor>>& steps, std::size_t output, std::string_view name) {
+EngineResult<Tensor> stack(std::vector<std::vector<Tensor>>& steps, std::size_t output,
+                           std::string_view name) {
   Tensor stacked{.dtype = steps.front()[output].dtype, .shape = {}, .bytes = {}};
   const Shape shape = steps.front()[output].shape;
   for (std::vector<Tensor>& step : steps) {
     if (step[output].shape != shape) {
-      return engine_fail("unsupported", fmt::format("output \"{}\" changes its shape from {} to {} between steps",
-                                                    name, to_string(shape), to_string(step[output].shape)));
+      return engine_fail("unsupported",
+                         fmt::format("output \"{}\" changes its shape from {} to {} between steps",
+                                     name, to_string(shape), to_string(step[output].shape)));
     }
     stacked.bytes.insert(stacked.bytes.end(), step[output].bytes.begin(), step[output].bytes.end());
   }
@@ -220,22 +242,26 @@ EngineResult<Tensor> stack(std::vector<std::vector<Tensor>>& steps, std::size_t 
   return stacked;
 }
 
-EngineResult<Tensor> part(const Tensor& whole, std::int64_t position, std::int64_t batch, std::string_view name) {
+EngineResult<Tensor> part(const Tensor& whole, std::int64_t position, std::int64_t batch,
+                          std::string_view name) {
   if (whole.shape.empty() || whole.shape.front() % batch != 0) {
-    return engine_fail("unsupported", fmt::format("output \"{}\" of shape {} cannot be split into {} along its first axis",
-                                                  name, to_string(whole.shape), batch));
+    return engine_fail(
+        "unsupported",
+        fmt::format("output \"{}\" of shape {} cannot be split into {} along its first axis", name,
+                    to_string(whole.shape), batch));
   }
   Tensor tensor{.dtype = whole.dtype, .shape = whole.shape, .bytes = {}};
   tensor.shape.front() /= batch;
   const auto size = static_cast<std::int64_t>(whole.bytes.size()) / batch;
-  tensor.bytes.assign(whole.bytes.begin() + position * size, whole.bytes.begin() + (position + 1) * size);
+  tensor.bytes.assign(whole.bytes.begin() + position * size,
+                      whole.bytes.begin() + (position + 1) * size);
   return tensor;
 }
 
 }  // namespace
 
-EngineResult<std::vector<SampleOutputs>> Feed::take_apart(std::size_t item,
-                                                          std::vector<std::vector<Tensor>> steps) const {
+EngineResult<std::vector<SampleOutputs>> Feed::take_apart(
+    std::size_t item, std::vector<std::vector<Tensor>> steps) const {
   std::vector<SampleOutputs> all;
   const std::vector<std::int64_t>& indices = items_[item].indices;
   for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -246,8 +272,8 @@ EngineResult<std::vector<SampleOutputs>> Feed::take_apart(std::size_t item,
       } else if (batch_ == 1) {
         one.tensors.push_back(std::move(steps.front()[output]));
       } else {
-        one.tensors.push_back(FIEL_TRY_ENGINE(
-            part(steps.front()[output], static_cast<std::int64_t>(i), batch_, output_names_[output])));
+        one.tensors.push_back(FIEL_TRY_ENGINE(part(
+            steps.front()[output], static_cast<std::int64_t>(i), batch_, output_names_[output])));
       }
     }
   }

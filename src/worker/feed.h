@@ -1,5 +1,6 @@
-// Which inputs does each inference get, and which sample does each output belong to? Joins samples into batches, cuts
-// the sequences of recurrent models into steps, and takes outputs apart again. Knows nothing of time or engines.
+// Which inputs does each inference get, and which sample does each output belong to? Joins samples
+// into batches, cuts the sequences of recurrent models into steps, and takes outputs apart again.
+// Knows nothing of time or engines.
 //
 //   item    what runs as one: a batch of samples, or, with state, one sequence
 //   step    one inference of an item; items without state have exactly one
@@ -20,7 +21,8 @@ namespace fiel {
 struct Loaded {
   LoadReport report;
   std::vector<StateLink> state;
-  std::vector<std::map<std::string, Shape>> shapes;  // the traffic's, one step of it for recurrent models
+  std::vector<std::map<std::string, Shape>>
+      shapes;  // the traffic's, one step of it for recurrent models
 };
 
 struct SampleOutputs {
@@ -30,7 +32,8 @@ struct SampleOutputs {
 
 class Feed {
  public:
-  /// Every sample is checked against the loaded model; errors are bad_request and name sample and input.
+  /// Every sample is checked against the loaded model; errors are bad_request and name sample and
+  /// input.
   static EngineResult<Feed> create(const Loaded& loaded, const std::vector<SampleFiles>& samples,
                                    std::int64_t batch);
 
@@ -40,7 +43,8 @@ class Feed {
   bool recurrent() const { return !carried_.empty(); }
   std::size_t output_count() const { return output_names_.size(); }
 
-  /// Inputs of a step, in the order of LoadReport::inputs. Those that carry state hold the sequence's start.
+  /// Inputs of a step, in the order of LoadReport::inputs. Those that carry state hold the
+  /// sequence's start.
   const std::vector<TensorView>& inputs(std::size_t item, std::size_t step) const {
     return items_[item].steps[step];
   }
@@ -48,7 +52,8 @@ class Feed {
   std::vector<TensorView> inputs_after(std::size_t item, std::size_t step,
                                        const std::vector<Tensor>& previous) const;
 
-  /// The outputs of an item's steps (the first ones, where it was cut short), sample by sample. Consumes them.
+  /// The outputs of an item's steps (the first ones, where it was cut short), sample by sample.
+  /// Consumes them.
   EngineResult<std::vector<SampleOutputs>> take_apart(std::size_t item,
                                                       std::vector<std::vector<Tensor>> steps) const;
 
@@ -64,11 +69,14 @@ class Feed {
   };
 
   explicit Feed(std::vector<std::string> output_names) : output_names_(std::move(output_names)) {}
-  EngineResult<> add_batch(const Loaded& loaded, std::span<const SampleFiles> samples, std::int64_t batch);
+  EngineResult<> add_batch(const Loaded& loaded, std::span<const SampleFiles> samples,
+                           std::int64_t batch);
   EngineResult<> add_sequence(const Loaded& loaded, const SampleFiles& sample);
   EngineResult<TensorView> read(const EnginePort& port, const SampleFiles& sample);
-  EngineResult<TensorView> join(const EnginePort& port, std::span<const SampleFiles> samples, std::int64_t batch);
-  EngineResult<TensorView> initial_state(const Loaded& loaded, const EnginePort& port, const SampleFiles& sample);
+  EngineResult<TensorView> join(const EnginePort& port, std::span<const SampleFiles> samples,
+                                std::int64_t batch);
+  EngineResult<TensorView> initial_state(const Loaded& loaded, const EnginePort& port,
+                                         const SampleFiles& sample);
   TensorView own_zeros(DType dtype, Shape shape);
   bool is_state(std::size_t input) const;
 

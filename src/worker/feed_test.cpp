@@ -14,7 +14,9 @@ using ::testing::HasSubstr;
 
 class FeedTest : public ::testing::Test {
  protected:
-  SampleFiles sample(std::int64_t index, const Tensor& x) { return {.index = index, .inputs = {{"x", pack_.add(x)}}}; }
+  SampleFiles sample(std::int64_t index, const Tensor& x) {
+    return {.index = index, .inputs = {{"x", pack_.add(x)}}};
+  }
   SampleFiles row(std::int64_t index) {
     const auto value = static_cast<float>(index);
     return sample(index, floats({1, 2}, {value, -value}));
@@ -26,7 +28,8 @@ class FeedTest : public ::testing::Test {
   }
   void make_recurrent() {
     engine_.has_state = true;
-    loaded_ = {.report = engine_.report(), .state = {{.output = "h_out", .input = "h"}}, .shapes = {}};
+    loaded_ = {
+        .report = engine_.report(), .state = {{.output = "h_out", .input = "h"}}, .shapes = {}};
   }
 
   TestFolder folder_;
@@ -78,15 +81,18 @@ TEST_F(FeedTest, RefusesToSplitAnOutputThatHasNoBatchAxis) {
 }
 
 TEST_F(FeedTest, NamesSampleAndInputOfWhatDoesNotFit) {
-  EXPECT_THAT(error({sample(7, floats({1, 3}, {1, 2, 3}))}), HasSubstr("sample 7, input \"x\": its shape is [1, 3]"));
-  EXPECT_THAT(error({{.index = 7, .inputs = {}}}), HasSubstr("sample 7, input \"x\": it is missing"));
+  EXPECT_THAT(error({sample(7, floats({1, 3}, {1, 2, 3}))}),
+              HasSubstr("sample 7, input \"x\": its shape is [1, 3]"));
+  EXPECT_THAT(error({{.index = 7, .inputs = {}}}),
+              HasSubstr("sample 7, input \"x\": it is missing"));
   SampleFiles extra = row(7);
   extra.inputs["z"] = extra.inputs["x"];
   EXPECT_THAT(error({extra}), HasSubstr("sample 7, input \"z\": the model has no such input"));
   SampleFiles retyped = row(7);
   retyped.inputs["x"].dtype = DType::kInt32;
   EXPECT_THAT(error({retyped}), HasSubstr("its dtype is int32, the model takes float32"));
-  EXPECT_THAT(error({row(1), sample(2, floats({2, 2}, {1, 2, 3, 4}))}, 2), HasSubstr("[2, 2] differs from [1, 2]"));
+  EXPECT_THAT(error({row(1), sample(2, floats({2, 2}, {1, 2, 3, 4}))}, 2),
+              HasSubstr("[2, 2] differs from [1, 2]"));
 }
 
 TEST_F(FeedTest, RefusesBytesThatAreNotInTheFile) {
@@ -104,7 +110,8 @@ TEST_F(FeedTest, RefusesBytesThatAreNotInTheFile) {
 TEST_F(FeedTest, TakesASampleOfNoElementsFromAnEmptyFile) {
   folder_.write("empty.pack", "");
   SampleFiles empty{.index = 0, .inputs = {}};
-  empty.inputs["x"] = {.file = folder_ / "empty.pack", .offset = 0, .dtype = DType::kFloat32, .shape = {0, 2}};
+  empty.inputs["x"] = {
+      .file = folder_ / "empty.pack", .offset = 0, .dtype = DType::kFloat32, .shape = {0, 2}};
   const auto feed = Feed::create(loaded_, {empty}, 1);
   ASSERT_TRUE(feed) << error({empty});
   EXPECT_TRUE(feed->inputs(0, 0)[0].bytes.empty());
@@ -147,7 +154,8 @@ TEST_F(FeedTest, RefusesSequencesItCannotStep) {
   make_recurrent();
   EXPECT_THAT(error({sample(4, floats({}, {1}))}), HasSubstr("no leading axis of steps"));
   EXPECT_THAT(error({sample(4, floats({0, 1, 2}, {}))}), HasSubstr("no leading axis of steps"));
-  EXPECT_THAT(error({sample(4, floats({2, 1, 3}, {1, 2, 3, 4, 5, 6}))}), HasSubstr("its shape is [1, 3]"));
+  EXPECT_THAT(error({sample(4, floats({2, 1, 3}, {1, 2, 3, 4, 5, 6}))}),
+              HasSubstr("its shape is [1, 3]"));
   EXPECT_THAT(error({row(1), row(2)}, 2), HasSubstr("unsupported: a recurrent model"));
   loaded_.state[0].output = "nothing";
   EXPECT_THAT(error({sample(4, floats({1, 1, 2}, {1, 2}))}), HasSubstr("\"state\" names no"));

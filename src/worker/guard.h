@@ -1,4 +1,5 @@
-// The one place where an exception out of an engine's library becomes an EngineError. Costs nothing unless one is thrown.
+// The one place where an exception out of an engine's library becomes an EngineError. Costs nothing
+// unless one is thrown.
 #pragma once
 
 #include <exception>
@@ -14,7 +15,8 @@ inline std::unexpected<EngineError> engine_fail(std::string reason, std::string 
   return std::unexpected(EngineError{std::move(reason), std::move(message)});
 }
 
-/// Calls `call`, which returns an EngineResult; what it throws is an error with `reason`, but for lack of memory.
+/// Calls `call`, which returns an EngineResult; what it throws is an error with `reason`, but for
+/// lack of memory.
 template <class Call>
 auto guarded(std::string_view reason, Call&& call) -> decltype(call()) {
   try {
@@ -30,13 +32,14 @@ auto guarded(std::string_view reason, Call&& call) -> decltype(call()) {
 
 }  // namespace fiel
 
-/// FIEL_TRY for functions that return an EngineResult but call ours that return a Result: what was asked was wrong.
-#define FIEL_TRY_REQUEST(expression)                                                       \
-  __extension__({                                                                          \
-    auto fiel_try_result = (expression);                                                   \
-    if (!fiel_try_result)                                                                  \
+/// FIEL_TRY for functions that return an EngineResult but call ours that return a Result: what was
+/// asked was wrong.
+#define FIEL_TRY_REQUEST(expression)                                                         \
+  __extension__({                                                                            \
+    auto fiel_try_result = (expression);                                                     \
+    if (!fiel_try_result)                                                                    \
       return ::fiel::engine_fail("bad_request", std::move(fiel_try_result).error().message); \
-    ::fiel::detail::unwrap(std::move(fiel_try_result));                                    \
+    ::fiel::detail::unwrap(std::move(fiel_try_result));                                      \
   })
 
 /// FIEL_TRY for EngineResults.

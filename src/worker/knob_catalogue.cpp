@@ -1,7 +1,6 @@
 #include "worker/knob_catalogue.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -44,18 +43,30 @@ Result<std::vector<Condition>> conditions(const toml::node& node) {
 Result<> read_key(CatalogueKnob& entry, std::string_view key, const toml::node& node) {
   const auto text = node.value<std::string>();
   const auto flag = node.value<bool>();
-  if (key == "name" && text) entry.knob.name = *text;
-  else if (key == "help" && text) entry.knob.help = *text;
-  else if (key == "default" && text) entry.knob.default_value = *text;
-  else if (key == "unset" && text) entry.unset = *text;
-  else if (key == "readback" && text) entry.readback = *text;
-  else if (key == "unadvertised" && flag) entry.unadvertised = *flag;
-  else if (key == "always" && flag) entry.always = *flag;
-  else if (key == "values") entry.knob.values = FIEL_TRY(strings(node, key));
-  else if (key == "delegates") entry.delegates = FIEL_TRY(strings(node, key));
-  else if (key == "needs") entry.needs = FIEL_TRY(strings(node, key));
-  else if (key == "only_if") entry.knob.only_if = FIEL_TRY(conditions(node));
-  else if (key == "kind" && text && parse_knob_kind(*text)) entry.knob.kind = *parse_knob_kind(*text);
+  if (key == "name" && text)
+    entry.knob.name = *text;
+  else if (key == "help" && text)
+    entry.knob.help = *text;
+  else if (key == "default" && text)
+    entry.knob.default_value = *text;
+  else if (key == "unset" && text)
+    entry.unset = *text;
+  else if (key == "readback" && text)
+    entry.readback = *text;
+  else if (key == "unadvertised" && flag)
+    entry.unadvertised = *flag;
+  else if (key == "always" && flag)
+    entry.always = *flag;
+  else if (key == "values")
+    entry.knob.values = FIEL_TRY(strings(node, key));
+  else if (key == "delegates")
+    entry.delegates = FIEL_TRY(strings(node, key));
+  else if (key == "needs")
+    entry.needs = FIEL_TRY(strings(node, key));
+  else if (key == "only_if")
+    entry.knob.only_if = FIEL_TRY(conditions(node));
+  else if (key == "kind" && text && parse_knob_kind(*text))
+    entry.knob.kind = *parse_knob_kind(*text);
   else if (key == "value_needs" && node.is_table()) {
     for (const auto& [value, needs] : *node.as_table()) {
       entry.value_needs.emplace(value.str(), FIEL_TRY(strings(needs, key)));
@@ -74,9 +85,12 @@ Result<CatalogueKnob> read_knob(const toml::table& table) {
   if (name.empty() || entry.knob.help.empty() || entry.knob.values.empty()) {
     return wrong(name, "name, values and help are needed");
   }
-  const bool known_default = std::ranges::find(entry.knob.values, entry.knob.default_value) != entry.knob.values.end();
-  if (!entry.knob.default_value.empty() && !known_default) return wrong(name, "its default is none of its values");
-  if (entry.knob.default_value.empty() && (entry.knob.kind != KnobKind::kProperty || entry.unadvertised)) {
+  const bool known_default =
+      std::ranges::find(entry.knob.values, entry.knob.default_value) != entry.knob.values.end();
+  if (!entry.knob.default_value.empty() && !known_default)
+    return wrong(name, "its default is none of its values");
+  if (entry.knob.default_value.empty() &&
+      (entry.knob.kind != KnobKind::kProperty || entry.unadvertised)) {
     return wrong(name, "the engine cannot be asked for its default, so it must be given");
   }
   return entry;
@@ -97,7 +111,8 @@ std::vector<std::string> expand(const std::vector<std::string>& values, int core
 }
 
 const std::string* unmet(const std::vector<std::string>& needs, const MachineFacts& machine) {
-  const auto found = std::ranges::find_if(needs, [&](const std::string& need) { return !machine.holds(need); });
+  const auto found =
+      std::ranges::find_if(needs, [&](const std::string& need) { return !machine.holds(need); });
   return found == needs.end() ? nullptr : &*found;
 }
 
@@ -112,18 +127,21 @@ Result<std::vector<CatalogueKnob>> parse_catalogue(std::string_view text) {
   }
   std::vector<CatalogueKnob> catalogue;
   const toml::array* knobs = document["knob"].as_array();
-  if (knobs == nullptr || document.size() != 1) return wrong("file", "it has something else than [[knob]]");
+  if (knobs == nullptr || document.size() != 1)
+    return wrong("file", "it has something else than [[knob]]");
   for (const toml::node& node : *knobs) {
     if (!node.is_table()) return wrong("file", "it has something else than [[knob]]");
     CatalogueKnob entry = FIEL_TRY(read_knob(*node.as_table()));
-    if (find_knob(catalogue, entry.knob.name) != nullptr) return wrong(entry.knob.name, "it is there twice");
+    if (find_knob(catalogue, entry.knob.name) != nullptr)
+      return wrong(entry.knob.name, "it is there twice");
     catalogue.push_back(std::move(entry));
   }
   return catalogue;
 }
 
 const CatalogueKnob* find_knob(const std::vector<CatalogueKnob>& catalogue, std::string_view name) {
-  const auto found = std::ranges::find_if(catalogue, [&](const CatalogueKnob& one) { return one.knob.name == name; });
+  const auto found = std::ranges::find_if(
+      catalogue, [&](const CatalogueKnob& one) { return one.knob.name == name; });
   return found == catalogue.end() ? nullptr : &*found;
 }
 
@@ -132,7 +150,9 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
   KnobOffer offer;
   for (const CatalogueKnob& entry : catalogue) {
     Knob knob = entry.knob;
-    const auto leave_out = [&](std::string why) { offer.left_out.push_back({knob.name, std::move(why)}); };
+    const auto leave_out = [&](std::string why) {
+      offer.left_out.push_back({knob.name, std::move(why)});
+    };
     const auto known = engine_defaults.find(knob.name);
     if (knob.kind == KnobKind::kProperty && !entry.unadvertised && known == engine_defaults.end()) {
       leave_out("this version of the engine does not know it");
@@ -147,7 +167,8 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
     std::string lacking;
     std::erase_if(knob.values, [&](const std::string& value) {
       const auto needs = entry.value_needs.find(value);
-      const std::string* need = needs == entry.value_needs.end() ? nullptr : unmet(needs->second, machine);
+      const std::string* need =
+          needs == entry.value_needs.end() ? nullptr : unmet(needs->second, machine);
       if (need == nullptr || value == knob.default_value) return false;
       lacking += fmt::format("{}{} needs {}", lacking.empty() ? "" : ", ", value, *need);
       return true;
@@ -156,12 +177,14 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
       knob.values.insert(knob.values.begin(), knob.default_value);
     }
     if (knob.values.size() == 1 && !entry.always) {
-      leave_out(fmt::format("only its default would be left here ({})", lacking.empty() ? "one core" : lacking));
+      leave_out(fmt::format("only its default would be left here ({})",
+                            lacking.empty() ? "one core" : lacking));
       continue;
     }
     offer.knobs.push_back(std::move(knob));
   }
-  // A condition on a knob that is not offered holds or fails by that knob's default: nobody can turn it.
+  // A condition on a knob that is not offered holds or fails by that knob's default: nobody can
+  // turn it.
   for (Knob& knob : offer.knobs) {
     std::erase_if(knob.only_if, [&](const Condition& condition) {
       return std::ranges::find(offer.knobs, condition.knob, &Knob::name) == offer.knobs.end();

@@ -1,5 +1,6 @@
-// Which knobs does a worker offer here, with which values? A catalogue file of ours (knobs_<engine>.toml) says what makes
-// sense, the engine what it knows and its defaults, the machine what can have an effect. Engine-neutral.
+// Which knobs does a worker offer here, with which values? A catalogue file of ours
+// (knobs_<engine>.toml) says what makes sense, the engine what it knows and its defaults, the
+// machine what can have an effect. Engine-neutral.
 #pragma once
 
 #include <map>
@@ -15,13 +16,15 @@
 namespace fiel {
 
 struct CatalogueKnob {
-  Knob knob;                            // default_value may be empty: the engine's own
-  bool unadvertised = false;            // accepted by the engine, though it lists no such property
-  bool always = false;                  // offered even where only its default is left (float32 must stay nameable)
-  std::string unset;                    // this value is not handed to the engine at all
-  std::vector<std::string> delegates;   // values by which the engine chooses: another read-back is no disobedience
-  std::string readback;                 // "engine" (a property of its own), "graph" (the graph that runs shows it), "none"
-  std::vector<std::string> needs;       // facts, all of them
+  Knob knob;                  // default_value may be empty: the engine's own
+  bool unadvertised = false;  // accepted by the engine, though it lists no such property
+  bool always = false;  // offered even where only its default is left (float32 must stay nameable)
+  std::string unset;    // this value is not handed to the engine at all
+  std::vector<std::string>
+      delegates;  // values by which the engine chooses: another read-back is no disobedience
+  std::string
+      readback;  // "engine" (a property of its own), "graph" (the graph that runs shows it), "none"
+  std::vector<std::string> needs;  // facts, all of them
   std::map<std::string, std::vector<std::string>> value_needs;
 };
 

@@ -20,14 +20,16 @@ std::string read_small(const std::string& path) {
 bool matters(std::string_view flag) {
   constexpr std::string_view kStarts[] = {"avx", "amx", "sse4", "asimd", "sve", "i8mm", "bf16"};
   constexpr std::string_view kWhole[] = {"fma", "f16c", "fp16"};
-  return std::ranges::any_of(kStarts, [&](std::string_view start) { return flag.starts_with(start); }) ||
+  return std::ranges::any_of(kStarts,
+                             [&](std::string_view start) { return flag.starts_with(start); }) ||
          std::ranges::find(kWhole, flag) != std::end(kWhole);
 }
 
 bool several_sockets() {
   std::set<std::string> packages;
   for (int cpu = 0;; ++cpu) {
-    const std::string id = read_small("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id");
+    const std::string id = read_small("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                                      "/topology/physical_package_id");
     if (id.empty()) return packages.size() > 1;
     packages.insert(id);
   }
@@ -79,10 +81,12 @@ MachineFacts read_machine_facts() {
                        .core_count = usable_cores(),
                        .facts = {}};
   machine.facts.insert(machine.cpu_features.begin(), machine.cpu_features.end());
-  if (read_small("/sys/devices/system/cpu/smt/active").starts_with("1")) machine.facts.insert("smt");
+  if (read_small("/sys/devices/system/cpu/smt/active").starts_with("1"))
+    machine.facts.insert("smt");
   if (std::ifstream("/sys/devices/cpu_atom/cpus")) machine.facts.insert("hybrid");
   if (several_sockets()) machine.facts.insert("sockets");
-  if (read_small("/sys/kernel/mm/transparent_hugepage/enabled").find("[madvise]") != std::string::npos) {
+  if (read_small("/sys/kernel/mm/transparent_hugepage/enabled").find("[madvise]") !=
+      std::string::npos) {
     machine.facts.insert("thp_madvise");
   }
   if (glibc_has_hugetlb()) machine.facts.insert("glibc_hugetlb");

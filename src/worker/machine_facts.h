@@ -12,8 +12,9 @@ struct MachineFacts {
   /// CPU flags that matter to inference, as the kernel spells them ("avx2", "amx_int8"), sorted.
   std::vector<std::string> cpu_features;
   int core_count = 1;  // that this process may run on
-  /// All of the above and: "smt", "hybrid" (two kinds of cores), "sockets" (more than one), "thp_madvise" (huge pages
-  /// for those who ask), "glibc_hugetlb" (malloc can ask). Engines add "capability:BF16" and the like.
+  /// All of the above and: "smt", "hybrid" (two kinds of cores), "sockets" (more than one),
+  /// "thp_madvise" (huge pages for those who ask), "glibc_hugetlb" (malloc can ask). Engines add
+  /// "capability:BF16" and the like.
   std::set<std::string> facts;
 
   /// "avx512_vnni|avx_vnni" holds if one of the alternatives is a fact.

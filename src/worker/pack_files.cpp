@@ -26,7 +26,7 @@ void page_in(std::span<const std::byte> bytes) {
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
+  struct stat status{};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) {
     return std::unexpected(file_error("open", path, errno));
   }
@@ -54,7 +54,9 @@ Result<std::span<const std::byte>> PackFiles::bytes_of(const TensorFile& tensor)
   }
   const std::span<const std::byte> all = found->second.bytes();
   const std::optional<std::int64_t> count = element_count(tensor.shape);
-  if (!count) return fail(ErrorKind::kProtocol, fmt::format("shape {} is too large", to_string(tensor.shape)));
+  if (!count)
+    return fail(ErrorKind::kProtocol,
+                fmt::format("shape {} is too large", to_string(tensor.shape)));
   const auto offset = static_cast<std::size_t>(tensor.offset);
   const std::size_t size = static_cast<std::size_t>(*count) * element_size(tensor.dtype);
   if (offset > all.size() || size > all.size() - offset) {

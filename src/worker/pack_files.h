@@ -1,4 +1,5 @@
-// The bytes of tensors where they lie: pack files, mapped read-only and checked against their real size.
+// The bytes of tensors where they lie: pack files, mapped read-only and checked against their real
+// size.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ class MappedFile {
 
 class PackFiles {
  public:
-  /// The bytes of `tensor`, paged in; they stay where they are as long as this object, moved or not.
+  /// The bytes of `tensor`, paged in; they stay where they are as long as this object, moved or
+  /// not.
   Result<std::span<const std::byte>> bytes_of(const TensorFile& tensor);
 
  private:

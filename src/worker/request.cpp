@@ -8,12 +8,14 @@ namespace fiel {
 namespace {
 
 constexpr std::int64_t kMaxBatch = 65536;
-constexpr std::int64_t kMaxCount = 100'000'000;  // a hundred seconds of a microsecond; more is a mistake
+constexpr std::int64_t kMaxCount =
+    100'000'000;  // a hundred seconds of a microsecond; more is a mistake
 constexpr double kMaxSeconds = 86400;
 
 Result<std::filesystem::path> get_path(const Json& request, std::string_view key) {
   std::filesystem::path path = FIEL_TRY(get_string(request, key));
-  if (!path.is_absolute()) return fail(ErrorKind::kProtocol, fmt::format("\"{}\" is not an absolute path", key));
+  if (!path.is_absolute())
+    return fail(ErrorKind::kProtocol, fmt::format("\"{}\" is not an absolute path", key));
   return path;
 }
 
@@ -34,7 +36,8 @@ struct Range {
 Result<std::int64_t> get_int_in(const Json& request, std::string_view key, Range range) {
   const std::int64_t value = FIEL_TRY(get_int(request, key));
   if (value < range.low || value > range.high) {
-    return fail(ErrorKind::kProtocol, fmt::format("\"{}\" is {}, not in {} to {}", key, value, range.low, range.high));
+    return fail(ErrorKind::kProtocol,
+                fmt::format("\"{}\" is {}, not in {} to {}", key, value, range.low, range.high));
   }
   return value;
 }
@@ -42,7 +45,8 @@ Result<std::int64_t> get_int_in(const Json& request, std::string_view key, Range
 Result<double> get_seconds(const Json& request, std::string_view key) {
   const double value = FIEL_TRY(get_number(request, key));
   if (!(value >= 0 && value <= kMaxSeconds)) {
-    return fail(ErrorKind::kProtocol, fmt::format("\"{}\" is {}, not in 0 to {} seconds", key, value, kMaxSeconds));
+    return fail(ErrorKind::kProtocol,
+                fmt::format("\"{}\" is {}, not in 0 to {} seconds", key, value, kMaxSeconds));
   }
   return value;
 }
@@ -50,8 +54,9 @@ Result<double> get_seconds(const Json& request, std::string_view key) {
 Result<std::string> get_scenario(const Json& request) {
   std::string scenario = FIEL_TRY(get_string(request, "scenario"));
   if (scenario != "single_stream" && scenario != "offline") {
-    return fail(ErrorKind::kProtocol,
-                fmt::format("\"scenario\" is \"{}\", not \"single_stream\" or \"offline\"", scenario));
+    return fail(
+        ErrorKind::kProtocol,
+        fmt::format("\"scenario\" is \"{}\", not \"single_stream\" or \"offline\"", scenario));
   }
   return scenario;
 }
@@ -62,7 +67,8 @@ Result<Settings> get_settings(const Json& request) {
   const Json& given = request.at("settings");
   if (!given.is_object()) return fail(ErrorKind::kProtocol, "\"settings\" is no object");
   for (const auto& [name, value] : given.items()) {
-    if (!value.is_string()) return fail(ErrorKind::kProtocol, fmt::format("\"settings\": {} is no string", name));
+    if (!value.is_string())
+      return fail(ErrorKind::kProtocol, fmt::format("\"settings\": {} is no string", name));
     settings.emplace(name, value.get<std::string>());
   }
   return settings;
@@ -74,11 +80,13 @@ Result<std::vector<std::map<std::string, Shape>>> get_shapes(const Json& request
   const Json& given = request.at("shapes");
   if (!given.is_array()) return fail(ErrorKind::kProtocol, "\"shapes\" is no list");
   for (const Json& one : given) {
-    if (!one.is_object()) return fail(ErrorKind::kProtocol, "\"shapes\" has an entry that is no object");
+    if (!one.is_object())
+      return fail(ErrorKind::kProtocol, "\"shapes\" has an entry that is no object");
     std::map<std::string, Shape>& shape = shapes.emplace_back();
     for (const auto& [name, value] : one.items()) {
       Result<Shape> parsed = parse_shape(value, 0);
-      if (!parsed) return std::unexpected(std::move(parsed).error().with_context("\"shapes\": " + name));
+      if (!parsed)
+        return std::unexpected(std::move(parsed).error().with_context("\"shapes\": " + name));
       shape.emplace(name, *std::move(parsed));
     }
   }
@@ -125,8 +133,10 @@ Result<MeasureRequest> parse_measure(const Json& request) {
   MeasureRequest measure;
   measure.infer = FIEL_TRY(parse_infer(request));
   measure.scenario = FIEL_TRY(get_scenario(request));
-  measure.limits.warmup_count = FIEL_TRY(get_int_in(request, "warmup_count", {.low = 0, .high = kMaxCount}));
-  measure.limits.min_count = FIEL_TRY(get_int_in(request, "min_count", {.low = 1, .high = kMaxCount}));
+  measure.limits.warmup_count =
+      FIEL_TRY(get_int_in(request, "warmup_count", {.low = 0, .high = kMaxCount}));
+  measure.limits.min_count =
+      FIEL_TRY(get_int_in(request, "min_count", {.low = 1, .high = kMaxCount}));
   measure.limits.min_seconds = FIEL_TRY(get_seconds(request, "min_seconds"));
   measure.limits.max_seconds = FIEL_TRY(get_seconds(request, "max_seconds"));
   measure.latency_file = FIEL_TRY(get_path(request, "latency_file"));

@@ -1,4 +1,5 @@
-// The requests of docs/protocol.md, checked: what is not as the page says is an error that names the key.
+// The requests of docs/protocol.md, checked: what is not as the page says is an error that names
+// the key.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,10 @@ Json to_json(const std::vector<EnginePort>& ports) {
   return list;
 }
 
-/// Each output of each sample as `<index>.<number>.npy`: output names may hold what file names must not.
-EngineResult<Json> write_outputs(const std::filesystem::path& folder, const std::vector<EnginePort>& ports,
+/// Each output of each sample as `<index>.<number>.npy`: output names may hold what file names must
+/// not.
+EngineResult<Json> write_outputs(const std::filesystem::path& folder,
+                                 const std::vector<EnginePort>& ports,
                                  const std::vector<SampleOutputs>& outputs) {
   Json list = Json::array();
   for (const SampleOutputs& sample : outputs) {
@@ -53,7 +55,8 @@ EngineResult<Json> write_outputs(const std::filesystem::path& folder, const std:
   return list;
 }
 
-EngineResult<> write_latencies(const std::filesystem::path& path, const std::vector<double>& seconds) {
+EngineResult<> write_latencies(const std::filesystem::path& path,
+                               const std::vector<double>& seconds) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(seconds.data()),
              static_cast<std::streamsize>(seconds.size() * sizeof(double)));
@@ -73,7 +76,8 @@ class Server {
     if (type == "infer") return infer(request);
     if (type == "measure") return measure(request);
     if (type == "bye") return Json::object();
-    return engine_fail("bad_request", fmt::format("\"type\" is \"{}\", which this worker does not know", type));
+    return engine_fail("bad_request",
+                       fmt::format("\"type\" is \"{}\", which this worker does not know", type));
   }
 
  private:
@@ -90,7 +94,8 @@ class Server {
 EngineResult<Json> Server::hello(const Json& request) {
   const std::int64_t version = FIEL_TRY_REQUEST(get_int(request, "protocol"));
   if (version != kProtocolVersion) {
-    return engine_fail("bad_request", fmt::format("\"protocol\" is {}; this worker speaks {}", version, kProtocolVersion));
+    return engine_fail("bad_request", fmt::format("\"protocol\" is {}; this worker speaks {}",
+                                                  version, kProtocolVersion));
   }
   Json json = FIEL_TRY_ENGINE(engine_.describe());
   json["protocol"] = kProtocolVersion;
@@ -125,7 +130,8 @@ EngineResult<Json> Server::load(const Json& request) {
 }
 
 EngineResult<Json> Server::infer(const Json& request) {
-  if (!loaded_) return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"infer\"");
+  if (!loaded_)
+    return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"infer\"");
   const InferRequest infer = FIEL_TRY_REQUEST(parse_infer(request));
   const Feed feed = FIEL_TRY_ENGINE(Feed::create(*loaded_, infer.samples, infer.batch));
   SlotRunner runner(engine_, feed, 0);
@@ -142,23 +148,28 @@ EngineResult<Json> Server::infer(const Json& request) {
     }
     Finished finished = FIEL_TRY_ENGINE(runner.take_finished());
     const auto samples = FIEL_TRY_ENGINE(feed.take_apart(item, std::move(finished.steps)));
-    const Json written = FIEL_TRY_ENGINE(write_outputs(infer.output_dir, loaded_->report.outputs, samples));
+    const Json written =
+        FIEL_TRY_ENGINE(write_outputs(infer.output_dir, loaded_->report.outputs, samples));
     outputs.insert(outputs.end(), written.begin(), written.end());
   }
   return Json{{"seconds", seconds.count()}, {"outputs", std::move(outputs)}};
 }
 
 EngineResult<Json> Server::measure(const Json& request) {
-  if (!loaded_) return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"measure\"");
+  if (!loaded_)
+    return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"measure\"");
   const MeasureRequest measure = FIEL_TRY_REQUEST(parse_measure(request));
-  const Feed feed = FIEL_TRY_ENGINE(Feed::create(*loaded_, measure.infer.samples, measure.infer.batch));
-  LoopReport report =
-      measure.scenario == "offline"
-          ? FIEL_TRY_ENGINE(run_offline(engine_, feed, measure.limits, loaded_->report.parallel_requests))
-          : FIEL_TRY_ENGINE(run_single_stream(engine_, feed, measure.limits));
+  const Feed feed =
+      FIEL_TRY_ENGINE(Feed::create(*loaded_, measure.infer.samples, measure.infer.batch));
+  LoopReport report = measure.scenario == "offline"
+                          ? FIEL_TRY_ENGINE(run_offline(engine_, feed, measure.limits,
+                                                        loaded_->report.parallel_requests))
+                          : FIEL_TRY_ENGINE(run_single_stream(engine_, feed, measure.limits));
   FIEL_TRY_ENGINE(write_latencies(measure.latency_file, report.latency_seconds));
-  const auto samples = FIEL_TRY_ENGINE(feed.take_apart(report.last.item, std::move(report.last.steps)));
-  Json outputs = FIEL_TRY_ENGINE(write_outputs(measure.infer.output_dir, loaded_->report.outputs, samples));
+  const auto samples =
+      FIEL_TRY_ENGINE(feed.take_apart(report.last.item, std::move(report.last.steps)));
+  Json outputs =
+      FIEL_TRY_ENGINE(write_outputs(measure.infer.output_dir, loaded_->report.outputs, samples));
   return Json{{"count", report.count},
               {"seconds", report.seconds},
               {"warmup_seconds", report.warmup_seconds},
@@ -171,8 +182,10 @@ std::string answer_line(std::int64_t id, EngineResult<Json> result) {
     (*result)["type"] = "result";
     std::string line = dump_json(*result);
     if (line.size() <= kMaxLineBytes) return line;
-    result = engine_fail("internal", fmt::format("the answer has {} bytes, more than a line may have; ask for "
-                                                 "fewer samples at once", line.size()));
+    result = engine_fail("internal",
+                         fmt::format("the answer has {} bytes, more than a line may have; ask for "
+                                     "fewer samples at once",
+                                     line.size()));
   }
   constexpr std::size_t kMaxMessageBytes = 64 * 1024;  // engines quote whole models
   return dump_json({{"id", id},
@@ -200,9 +213,12 @@ int serve_on(Engine& engine, Descriptors descriptors) {
     const Result<std::int64_t> id = get_int(*request, "id");
     if (!id) return give_up(id.error());
     const Result<std::string> type = get_string(*request, "type");
-    EngineResult<Json> result = type ? guarded("internal", [&] { return server.answer(*type, *request); })
-                                     : EngineResult<Json>(engine_fail("bad_request", type.error().message));
-    if (const Result<> written = write_line(descriptors.answers, answer_line(*id, std::move(result))); !written) {
+    EngineResult<Json> result =
+        type ? guarded("internal", [&] { return server.answer(*type, *request); })
+             : EngineResult<Json>(engine_fail("bad_request", type.error().message));
+    if (const Result<> written =
+            write_line(descriptors.answers, answer_line(*id, std::move(result)));
+        !written) {
       return give_up(written.error());
     }
     if (type && *type == "bye") return 0;
@@ -210,7 +226,8 @@ int serve_on(Engine& engine, Descriptors descriptors) {
 }
 
 int serve(Engine& engine) {
-  std::signal(SIGPIPE, SIG_IGN);  // a coordinator that is gone is seen by write(), which can then be said
+  std::signal(SIGPIPE,
+              SIG_IGN);  // a coordinator that is gone is seen by write(), which can then be said
   const int requests = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   const int answers = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
-// Answers requests over two descriptors, one at a time, until `bye` or the end of input. engine.h's serve(Engine&) is
-// this on the process's own descriptors.
+// Answers requests over two descriptors, one at a time, until `bye` or the end of input. engine.h's
+// serve(Engine&) is this on the process's own descriptors.
 #pragma once
 
 #include "worker/engine.h"
@@ -11,7 +11,8 @@ struct Descriptors {
   int answers;
 };
 
-/// 0 after `bye` or the end of input; 1 when a line is no request that could be answered, or nobody reads answers.
+/// 0 after `bye` or the end of input; 1 when a line is no request that could be answered, or nobody
+/// reads answers.
 int serve_on(Engine& engine, Descriptors descriptors);
 
 }  // namespace fiel

@@ -35,19 +35,34 @@ class ServeTest : public ::testing::Test {
     return all;
   }
   Json load() const {
-    return {{"id", 1}, {"type", "load"}, {"artifact_dir", folder_.path().string()}, {"device", "CPU"},
-            {"settings", Json::object()}, {"shapes", Json::array()}, {"scenario", "single_stream"}};
+    return {{"id", 1},
+            {"type", "load"},
+            {"artifact_dir", folder_.path().string()},
+            {"device", "CPU"},
+            {"settings", Json::object()},
+            {"shapes", Json::array()},
+            {"scenario", "single_stream"}};
   }
   Json measure() {
-    return {{"id", 2}, {"type", "measure"}, {"scenario", "single_stream"}, {"batch", 1}, {"warmup_count", 2},
-            {"min_count", 5}, {"min_seconds", 0.0}, {"max_seconds", 100}, {"seed", 1}, {"samples", samples(3)},
-            {"latency_file", (folder_ / "latencies").string()}, {"output_dir", folder_.path().string()}};
+    return {{"id", 2},
+            {"type", "measure"},
+            {"scenario", "single_stream"},
+            {"batch", 1},
+            {"warmup_count", 2},
+            {"min_count", 5},
+            {"min_seconds", 0.0},
+            {"max_seconds", 100},
+            {"seed", 1},
+            {"samples", samples(3)},
+            {"latency_file", (folder_ / "latencies").string()},
+            {"output_dir", folder_.path().string()}};
   }
   Json samples(int count) {
     std::vector<SampleFiles> all;
     for (int i = 0; i < count; ++i) {
       const auto value = static_cast<float>(i);
-      all.push_back({.index = 10 + i, .inputs = {{"x", pack_.add(floats({1, 2}, {value, value}))}}});
+      all.push_back(
+          {.index = 10 + i, .inputs = {{"x", pack_.add(floats({1, 2}, {value, value}))}}});
     }
     return to_json(all);
   }
@@ -65,7 +80,8 @@ class ServeTest : public ::testing::Test {
 };
 
 TEST_F(ServeTest, SaysHelloAndBye) {
-  const auto answers = talk("{\"id\":7,\"type\":\"hello\",\"protocol\":1}\n{\"id\":8,\"type\":\"bye\"}\n");
+  const auto answers =
+      talk("{\"id\":7,\"type\":\"hello\",\"protocol\":1}\n{\"id\":8,\"type\":\"bye\"}\n");
   ASSERT_THAT(answers, SizeIs(2));
   EXPECT_EQ(answers[0]["id"], 7);
   EXPECT_EQ(answers[0]["type"], "result");
@@ -89,8 +105,9 @@ TEST_F(ServeTest, GivesUpOnALineThatCannotBeAnswered) {
 }
 
 TEST_F(ServeTest, AnswersWhatItDoesNotKnowWithBadRequest) {
-  const auto answers = talk("{\"id\":1,\"type\":\"dance\"}\n{\"id\":2}\n{\"id\":3,\"type\":\"hello\",\"protocol\":2}\n"
-                            "{\"id\":4,\"type\":\"infer\"}\n{\"id\":5,\"type\":\"measure\"}\n");
+  const auto answers = talk(
+      "{\"id\":1,\"type\":\"dance\"}\n{\"id\":2}\n{\"id\":3,\"type\":\"hello\",\"protocol\":2}\n"
+      "{\"id\":4,\"type\":\"infer\"}\n{\"id\":5,\"type\":\"measure\"}\n");
   ASSERT_THAT(answers, SizeIs(5));
   for (const Json& answer : answers) {
     EXPECT_EQ(answer["type"], "error");
@@ -103,18 +120,29 @@ TEST_F(ServeTest, AnswersWhatItDoesNotKnowWithBadRequest) {
 }
 
 TEST_F(ServeTest, BuildsAndPassesOnTheEnginesWords) {
-  Json request = {{"id", 1}, {"type", "build"}, {"model", "/m.onnx"}, {"device", "CPU"},
-                  {"settings", {{"a", "1"}}}, {"shapes", Json::array()}, {"artifact_dir", folder_.path().string()}};
+  Json request = {{"id", 1},
+                  {"type", "build"},
+                  {"model", "/m.onnx"},
+                  {"device", "CPU"},
+                  {"settings", {{"a", "1"}}},
+                  {"shapes", Json::array()},
+                  {"artifact_dir", folder_.path().string()}};
   const auto built = talk(request.dump() + "\n");
-  EXPECT_EQ(built[0], Json::parse(R"({"id":1,"type":"result","build_seconds":0.5,"effective":{"a":"1"},
+  EXPECT_EQ(built[0],
+            Json::parse(R"({"id":1,"type":"result","build_seconds":0.5,"effective":{"a":"1"},
       "precisions":{"f32":3},"graph_digest":"ab","ignored":["k"]})"));
   request["settings"]["bad"] = "1";
-  EXPECT_EQ(talk(request.dump() + "\n")[0],
-            Json::parse(R"({"id":1,"type":"error","reason":"unsupported","message":"no such setting: bad"})"));
+  EXPECT_EQ(
+      talk(request.dump() + "\n")[0],
+      Json::parse(
+          R"({"id":1,"type":"error","reason":"unsupported","message":"no such setting: bad"})"));
 }
 
 TEST_F(ServeTest, InfersAndWritesOutputs) {
-  const Json answer = last_answer_to({{"id", 3}, {"type", "infer"}, {"batch", 2}, {"samples", samples(3)},
+  const Json answer = last_answer_to({{"id", 3},
+                                      {"type", "infer"},
+                                      {"batch", 2},
+                                      {"samples", samples(3)},
                                       {"output_dir", folder_.path().string()}});
   ASSERT_EQ(answer["type"], "result") << answer;
   EXPECT_GE(answer["seconds"].get<double>(), 0);
@@ -134,14 +162,21 @@ TEST_F(ServeTest, MeasuresAndWritesEveryLatency) {
   EXPECT_EQ(folder_.read("latencies").size(), 5 * sizeof(double));
   ASSERT_THAT(answer["outputs"], SizeIs(1));
   EXPECT_EQ(answer["outputs"][0]["index"], 10);  // the seventh of three samples in turn
-  EXPECT_TRUE(std::filesystem::exists(folder_ / answer["outputs"][0]["files"]["y/0"].get<std::string>()));
+  EXPECT_TRUE(
+      std::filesystem::exists(folder_ / answer["outputs"][0]["files"]["y/0"].get<std::string>()));
 }
 
 TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {
-  const std::vector<std::pair<const char*, Json>> wrong = {
-      {"batch", 0},          {"batch", "1"},           {"warmup_count", -1}, {"min_count", 0},
-      {"min_seconds", -0.1}, {"max_seconds", nullptr}, {"samples", 3},       {"latency_file", "relative"},
-      {"output_dir", "/no/such/folder"},               {"scenario", "server"}};
+  const std::vector<std::pair<const char*, Json>> wrong = {{"batch", 0},
+                                                           {"batch", "1"},
+                                                           {"warmup_count", -1},
+                                                           {"min_count", 0},
+                                                           {"min_seconds", -0.1},
+                                                           {"max_seconds", nullptr},
+                                                           {"samples", 3},
+                                                           {"latency_file", "relative"},
+                                                           {"output_dir", "/no/such/folder"},
+                                                           {"scenario", "server"}};
   for (const auto& [key, value] : wrong) {
     Json request = measure();
     request[key] = value;
@@ -155,8 +190,8 @@ TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {
 
 TEST_F(ServeTest, NamesTheKeyOfALoadRequestThatIsWrong) {
   const std::vector<std::pair<const char*, Json>> wrong = {
-      {"artifact_dir", "/no/such/folder"}, {"device", 1},    {"settings", {{"a", 1}}},
-      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}},  {"scenario", "server"}};
+      {"artifact_dir", "/no/such/folder"}, {"device", 1},   {"settings", {{"a", 1}}},
+      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "server"}};
   for (const auto& [key, value] : wrong) {
     Json request = load();
     request[key] = value;
@@ -180,7 +215,10 @@ TEST_F(ServeTest, RunsTheStepsOfASequence) {
   request["state"] = {{{"output", "h_out"}, {"input", "h"}}};
   const std::vector<SampleFiles> sequence{
       {.index = 5, .inputs = {{"x", pack_.add(floats({3, 1, 2}, {1, 1, 1, 1, 1, 1}))}}}};
-  const Json infer = {{"id", 3}, {"type", "infer"}, {"batch", 1}, {"samples", to_json(sequence)},
+  const Json infer = {{"id", 3},
+                      {"type", "infer"},
+                      {"batch", 1},
+                      {"samples", to_json(sequence)},
                       {"output_dir", folder_.path().string()}};
   const auto answers = talk(request.dump() + "\n" + infer.dump() + "\n");
   ASSERT_EQ(answers[1]["type"], "result") << answers[1];
@@ -206,7 +244,8 @@ TEST_F(ServeTest, WhatAnEnginePrintsNeverReachesTheCoordinator) {
   ::close(to_worker[0]);
   ::close(from_worker[1]);
   const std::string request = "{\"id\":1,\"type\":\"hello\",\"protocol\":1}\n";
-  ASSERT_EQ(::write(to_worker[1], request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  ASSERT_EQ(::write(to_worker[1], request.data(), request.size()),
+            static_cast<ssize_t>(request.size()));
   ::close(to_worker[1]);
   std::string text;
   char buffer[4096];

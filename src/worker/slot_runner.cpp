@@ -35,8 +35,8 @@ EngineResult<Finished> SlotRunner::take_finished() {
 EngineResult<std::vector<Tensor>> SlotRunner::outputs() {
   std::vector<Tensor> tensors = FIEL_TRY_ENGINE(engine_.outputs(slot_));
   if (tensors.size() != feed_.output_count()) {
-    return engine_fail("internal", fmt::format("the engine gave {} outputs, the model has {}", tensors.size(),
-                                               feed_.output_count()));
+    return engine_fail("internal", fmt::format("the engine gave {} outputs, the model has {}",
+                                               tensors.size(), feed_.output_count()));
   }
   return tensors;
 }

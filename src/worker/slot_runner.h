@@ -1,5 +1,6 @@
-// Takes one slot of an engine through the steps of one item after another. What must not be timed (copying inputs,
-// carrying state) happens in prepare() and advance(); between them the caller runs the slot as it likes.
+// Takes one slot of an engine through the steps of one item after another. What must not be timed
+// (copying inputs, carrying state) happens in prepare() and advance(); between them the caller runs
+// the slot as it likes.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,8 @@ struct Finished {
 
 class SlotRunner {
  public:
-  SlotRunner(Engine& engine, const Feed& feed, int slot) : engine_(engine), feed_(feed), slot_(slot) {}
+  SlotRunner(Engine& engine, const Feed& feed, int slot)
+      : engine_(engine), feed_(feed), slot_(slot) {}
 
   void begin(std::size_t item);
   bool done() const { return step_ == step_count_; }

@@ -1,4 +1,5 @@
-// For tests only: an engine of a few lines. Its model is y = 2 x + h, h_out = h + 1, where h is only there if asked for.
+// For tests only: an engine of a few lines. Its model is y = 2 x + h, h_out = h + 1, where h is
+// only there if asked for.
 #pragma once
 
 #include <cstdio>

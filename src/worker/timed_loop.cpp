@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Room for a tenth of a second of inferences of a microsecond, so that growing is rare (it is never inside an interval).
-// Pages that are not written cost nothing.
+// Room for a tenth of a second of inferences of a microsecond, so that growing is rare (it is never
+// inside an interval). Pages that are not written cost nothing.
 constexpr std::size_t kLatencyRoom = std::size_t{1} << 17;
 
 double seconds_between(Clock::time_point start, Clock::time_point end) {
@@ -53,7 +53,8 @@ class Stream {
 
 }  // namespace
 
-EngineResult<LoopReport> run_single_stream(Engine& engine, const Feed& feed, const LoopLimits& limits) {
+EngineResult<LoopReport> run_single_stream(Engine& engine, const Feed& feed,
+                                           const LoopLimits& limits) {
   LoopReport report;
   report.latency_seconds.reserve(kLatencyRoom);
   std::atomic<std::size_t> ticket{0};
@@ -77,7 +78,8 @@ EngineResult<LoopReport> run_single_stream(Engine& engine, const Feed& feed, con
     if (!first) first = start;
     report.latency_seconds.push_back(seconds_between(start, end));
     report.seconds = seconds_between(*first, end);
-  } while (!enough(limits, static_cast<std::int64_t>(report.latency_seconds.size()), report.seconds));
+  } while (
+      !enough(limits, static_cast<std::int64_t>(report.latency_seconds.size()), report.seconds));
   report.count = static_cast<std::int64_t>(report.latency_seconds.size());
   report.last = FIEL_TRY_ENGINE(stream.take_finished());
   return report;
@@ -158,7 +160,8 @@ struct Offline {
 
 }  // namespace
 
-EngineResult<LoopReport> run_offline(Engine& engine, const Feed& feed, const LoopLimits& limits, int slot_count) {
+EngineResult<LoopReport> run_offline(Engine& engine, const Feed& feed, const LoopLimits& limits,
+                                     int slot_count) {
   Offline offline(engine, feed, limits, slot_count);
   {
     std::vector<std::jthread> threads;

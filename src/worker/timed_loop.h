@@ -1,5 +1,5 @@
-// How long does an inference take? The two loops of docs/protocol.md's `measure`, on a steady clock. They know an engine's
-// slots and a feed, but neither requests nor statistics.
+// How long does an inference take? The two loops of docs/protocol.md's `measure`, on a steady
+// clock. They know an engine's slots and a feed, but neither requests nor statistics.
 //
 //   latency   from handing an inference to the engine to having its outputs in memory
 #pragma once
@@ -19,17 +19,20 @@ struct LoopLimits {
 };
 
 struct LoopReport {
-  std::int64_t count = 0;                // inferences; offline: samples, fillers not counted
-  double seconds = 0;                    // from the first timed start to the last timed end
-  std::vector<double> warmup_seconds;    // offline: of each round over all slots, its slowest
-  std::vector<double> latency_seconds;   // one an inference, in the order in which they ended
-  Finished last;                         // of the last timed inference
+  std::int64_t count = 0;               // inferences; offline: samples, fillers not counted
+  double seconds = 0;                   // from the first timed start to the last timed end
+  std::vector<double> warmup_seconds;   // offline: of each round over all slots, its slowest
+  std::vector<double> latency_seconds;  // one an inference, in the order in which they ended
+  Finished last;                        // of the last timed inference
 };
 
 /// One inference after another, in the order of the feed and again from its start.
-EngineResult<LoopReport> run_single_stream(Engine& engine, const Feed& feed, const LoopLimits& limits);
+EngineResult<LoopReport> run_single_stream(Engine& engine, const Feed& feed,
+                                           const LoopLimits& limits);
 
-/// Keeps `slot_count` slots of the engine busy, each from a thread of its own: slots that finish early go on at once.
-EngineResult<LoopReport> run_offline(Engine& engine, const Feed& feed, const LoopLimits& limits, int slot_count);
+/// Keeps `slot_count` slots of the engine busy, each from a thread of its own: slots that finish
+/// early go on at once.
+EngineResult<LoopReport> run_offline(Engine& engine, const Feed& feed, const LoopLimits& limits,
+                                     int slot_count);
 
 }  // namespace fiel

@@ -31,7 +31,8 @@ class TimedLoopTest : public ::testing::Test {
       samples.push_back({.index = i, .inputs = {{"x", pack_.add(floats(shape, numbers))}}});
     }
     const Loaded loaded{.report = engine_.report(),
-                        .state = engine_.has_state ? std::vector<StateLink>{{"h_out", "h"}} : std::vector<StateLink>{},
+                        .state = engine_.has_state ? std::vector<StateLink>{{"h_out", "h"}}
+                                                   : std::vector<StateLink>{},
                         .shapes = {}};
     return Feed::create(loaded, samples, batch).value();
   }
@@ -49,7 +50,8 @@ class TimedLoopTest : public ::testing::Test {
 TEST_F(TimedLoopTest, RunsTheSamplesInOrderAndAgain) {
   const Feed samples = feed(3);
   const auto report = run_single_stream(
-      engine_, samples, {.warmup_count = 2, .min_count = 5, .min_seconds = 0, .max_seconds = kHours});
+      engine_, samples,
+      {.warmup_count = 2, .min_count = 5, .min_seconds = 0, .max_seconds = kHours});
   ASSERT_TRUE(report);
   EXPECT_THAT(order(), ElementsAre(0, 1, 2, 0, 1, 2, 0));
   EXPECT_EQ(report->count, 5);
@@ -63,7 +65,8 @@ TEST_F(TimedLoopTest, RunsTheSamplesInOrderAndAgain) {
 TEST_F(TimedLoopTest, GoesOnUntilTheMinimumTimeIsMet) {
   const Feed samples = feed(1);
   const auto report = run_single_stream(
-      engine_, samples, {.warmup_count = 0, .min_count = 1, .min_seconds = 0.002, .max_seconds = kHours});
+      engine_, samples,
+      {.warmup_count = 0, .min_count = 1, .min_seconds = 0.002, .max_seconds = kHours});
   ASSERT_TRUE(report);
   EXPECT_GE(report->seconds, 0.002);
   EXPECT_GT(report->count, 1);
@@ -71,8 +74,8 @@ TEST_F(TimedLoopTest, GoesOnUntilTheMinimumTimeIsMet) {
 
 TEST_F(TimedLoopTest, StopsAtTheMaximumTimeButAlwaysRunsOnce) {
   const Feed samples = feed(1);
-  const auto report =
-      run_single_stream(engine_, samples, {.warmup_count = 0, .min_count = 50, .min_seconds = 0, .max_seconds = 0});
+  const auto report = run_single_stream(
+      engine_, samples, {.warmup_count = 0, .min_count = 50, .min_seconds = 0, .max_seconds = 0});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->count, 1);
 }
@@ -81,7 +84,8 @@ TEST_F(TimedLoopTest, CarriesStateFromStepToStepAndResetsItForTheNextSequence) {
   engine_.has_state = true;
   const Feed samples = feed(2);
   const auto report = run_single_stream(
-      engine_, samples, {.warmup_count = 1, .min_count = 5, .min_seconds = 0, .max_seconds = kHours});
+      engine_, samples,
+      {.warmup_count = 1, .min_count = 5, .min_seconds = 0, .max_seconds = kHours});
   ASSERT_TRUE(report);
   // Sequences 0, 1, 0 of two steps each; the sixth step is the second of sequence 0, whose h was 1.
   EXPECT_EQ(report->last.item, 0u);
@@ -94,7 +98,8 @@ TEST_F(TimedLoopTest, GivesTheStepsSoFarOfASequenceThatWasCutShort) {
   engine_.has_state = true;
   const Feed samples = feed(1);
   const auto report = run_single_stream(
-      engine_, samples, {.warmup_count = 0, .min_count = 3, .min_seconds = 0, .max_seconds = kHours});
+      engine_, samples,
+      {.warmup_count = 0, .min_count = 3, .min_seconds = 0, .max_seconds = kHours});
   ASSERT_TRUE(report);
   EXPECT_THAT(report->last.steps, SizeIs(1));
 }
@@ -106,14 +111,16 @@ TEST_F(TimedLoopTest, AnEnginesErrorEndsTheLoop) {
     if (++runs == 3) throw std::runtime_error("broken");
   };
   EXPECT_THROW(std::ignore = run_single_stream(
-                   engine_, samples, {.warmup_count = 0, .min_count = 9, .min_seconds = 0, .max_seconds = kHours}),
+                   engine_, samples,
+                   {.warmup_count = 0, .min_count = 9, .min_seconds = 0, .max_seconds = kHours}),
                std::runtime_error);
 }
 
 TEST_F(TimedLoopTest, OfflineKeepsAllSlotsBusy) {
   const Feed samples = feed(7);
   const auto report =
-      run_offline(engine_, samples, {.warmup_count = 2, .min_count = 30, .min_seconds = 0, .max_seconds = kHours}, 3);
+      run_offline(engine_, samples,
+                  {.warmup_count = 2, .min_count = 30, .min_seconds = 0, .max_seconds = kHours}, 3);
   ASSERT_TRUE(report);
   std::set<int> slots;
   for (const TestEngine::Run& run : engine_.ran) slots.insert(run.slot);
@@ -121,7 +128,8 @@ TEST_F(TimedLoopTest, OfflineKeepsAllSlotsBusy) {
   EXPECT_THAT(report->warmup_seconds, SizeIs(2));
   EXPECT_GE(report->count, 30);
   EXPECT_EQ(report->latency_seconds.size(), static_cast<std::size_t>(report->count));
-  EXPECT_EQ(engine_.ran.size(), static_cast<std::size_t>(report->count) + 6);  // two rounds of warm-up on three slots
+  EXPECT_EQ(engine_.ran.size(),
+            static_cast<std::size_t>(report->count) + 6);  // two rounds of warm-up on three slots
   EXPECT_GT(report->seconds, 0);
   const auto item = static_cast<float>(report->last.item);
   EXPECT_THAT(values(report->last.steps.at(0).at(0).view()), ElementsAre(2 * item, 2 * item));
@@ -130,7 +138,8 @@ TEST_F(TimedLoopTest, OfflineKeepsAllSlotsBusy) {
 TEST_F(TimedLoopTest, OfflineCountsSamplesWithoutFillers) {
   const Feed samples = feed(3, 2);  // batches of two and of one with a filler
   const auto report =
-      run_offline(engine_, samples, {.warmup_count = 0, .min_count = 4, .min_seconds = 0, .max_seconds = kHours}, 1);
+      run_offline(engine_, samples,
+                  {.warmup_count = 0, .min_count = 4, .min_seconds = 0, .max_seconds = kHours}, 1);
   ASSERT_TRUE(report);
   EXPECT_THAT(report->latency_seconds, SizeIs(4));
   EXPECT_EQ(report->count, 6);
@@ -143,9 +152,12 @@ TEST_F(TimedLoopTest, WhatOneSlotThrowsEndsAllOfThem) {
     if (slot == 1) throw std::runtime_error("slot 1 is broken");
   };
   for (const std::int64_t warmup_count : {0, 1}) {
-    const auto report = run_offline(
-        engine_, samples,
-        {.warmup_count = warmup_count, .min_count = 1'000'000'000, .min_seconds = 0, .max_seconds = kHours}, 3);
+    const auto report = run_offline(engine_, samples,
+                                    {.warmup_count = warmup_count,
+                                     .min_count = 1'000'000'000,
+                                     .min_seconds = 0,
+                                     .max_seconds = kHours},
+                                    3);
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().reason, "internal");
     EXPECT_EQ(report.error().message, "slot 1 is broken");

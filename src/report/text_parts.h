@@ -1,0 +1,22 @@
+// The parts of the text, in the order in which they stand. Each writes nothing where it has nothing to say.
+#pragma once
+
+#include "report/page.h"
+#include "report/view.h"
+
+namespace fiel {
+
+enum class Detail { kBest, kAll };
+
+void say_verdict(Page& page, const RunView& view);       // the word, its reason, what is missing
+void say_flags(Page& page, const RunView& view);         // an inadmissible baseline
+void say_what_ships(Page& page, const RunView& view);
+void say_proof(Page& page, const RunView& view);         // nominees, sessions, hold-out
+void say_break_even(Page& page, const RunView& view);
+void say_candidates(Page& page, const RunView& view, Detail detail);
+void say_left_out(Page& page, const RunView& view, Detail detail);
+void say_nearest_misses(Page& page, const RunView& view);
+void say_time(Page& page, const RunView& view);
+void say_bounds(Page& page, const RunView& view);        // model, machine, engine, data
+
+}  // namespace fiel

@@ -1,0 +1,162 @@
+#include "report/view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/candidates.h"
+#include "report/fields.h"
+#include "report/phases.h"
+
+namespace fiel {
+namespace {
+
+std::optional<int> id_at(const Json& body, std::string_view key) {
+  const auto id = fields::integer(body, key);
+  return id ? std::optional(static_cast<int>(*id)) : std::nullopt;
+}
+
+void take_run(RunView& view, const Json& body) {
+  view.run_json = dump_json(body);
+  view.contract_file = fields::text(body, "contract_file");
+  view.scenario = fields::text(body, "scenario");
+  view.objective = fields::text(body, "objective");
+  view.claim = fields::text(body, "claim");
+  view.min_gain = fields::number(body, "min_gain").value_or(0);
+  view.budget.wall_seconds = fields::number(body, "wall_seconds");
+  const Json& data = fields::member(body, "data");
+  view.tuning_samples = fields::integer(fields::member(data, "tuning"), "n").value_or(0);
+  view.holdout_samples = fields::integer(fields::member(data, "holdout"), "n").value_or(0);
+}
+
+void take_speedup(RunView& view, const Json& json) {
+  const auto estimate = fields::number(json, "estimate");
+  if (!estimate) return;
+  view.speedup = Speedup{.estimate = *estimate,
+                         .low = fields::number(json, "low"),
+                         .high = fields::number(json, "high"),
+                         .confidence = fields::number(json, "confidence"),
+                         .sessions_deciding = fields::integer(json, "sessions_deciding").value_or(0),
+                         .sessions_estimating = fields::integer(json, "sessions_estimating").value_or(0)};
+}
+
+void take_verdict(RunView& view, const Json& body) {
+  view.verdict = fields::text(body, "verdict");
+  view.reason = fields::text(body, "reason");
+  view.missing = fields::texts(body, "missing");
+  view.winner = id_at(body, "winner");
+  view.ships = id_at(body, "ships");
+  take_speedup(view, fields::member(body, "speedup"));
+  for (const Json& miss : fields::member(body, "nearest_misses")) {
+    view.nearest_misses.push_back({.id = id_at(miss, "id").value_or(0),
+                                   .route = fields::text(miss, "route"),
+                                   .reason = fields::text(miss, "reason"),
+                                   .margin_left = fields::number(miss, "margin_left").value_or(0)});
+  }
+}
+
+void take_end_of_proof(RunView& view, const Json& body) {
+  const auto id = id_at(body, "id");
+  for (NomineeView& nominee : view.nominees) {
+    if (nominee.id != id) continue;
+    nominee.message = fields::text(body, "message");
+    nominee.e_value = fields::number(body, "e_value");
+  }
+}
+
+void take_nominees(RunView& view, const Standing& standing) {
+  for (const int id : standing.nominees_in_order) {
+    NomineeView nominee{.id = id, .turn = static_cast<int>(view.nominees.size()) + 1, .alpha = 0, .sessions = {},
+                        .speed = {}, .holdout = {}, .message = {}, .e_value = {}};
+    if (const auto found = standing.nominees.find(id); found != standing.nominees.end()) {
+      nominee.alpha = found->second.alpha;
+      nominee.speed = found->second.speed;
+      nominee.holdout = found->second.holdout;
+      for (const PairSession& session : found->second.sessions) {
+        nominee.sessions.push_back({.ratio = std::exp(session.log_ratio), .win = session.win});
+      }
+    }
+    view.nominees.push_back(std::move(nominee));
+  }
+}
+
+// What the contract's objective costs, in seconds per execution (offline: per sample). The tail's percentiles are no
+// cost that adds up over executions, so they count by their mean.
+std::optional<double> cost_seconds(const RunView& view, const CandidateView& candidate) {
+  if (!candidate.latency) return std::nullopt;
+  if (view.scenario == "offline" || view.objective == "throughput") {
+    return candidate.latency->per_second > 0 ? std::optional(1 / candidate.latency->per_second) : std::nullopt;
+  }
+  return view.objective == "latency_p50" ? candidate.latency->p50_seconds : candidate.latency->mean_seconds;
+}
+
+// Saved per execution: t - t/s for a comparator's t and the least speed-up s that the interval allows (methodology E). With
+// t = 10 ms and s = 1.25, 2 ms are saved, and 600 s of tuning are paid back after 300,000 executions.
+std::optional<BreakEven> break_even(const RunView& view, const Json& run) {
+  const auto planned = fields::integer(run, "executions");
+  if (!planned || view.verdict.empty()) return std::nullopt;
+  BreakEven result{.planned_executions = *planned, .of = view.objective, .saved_seconds_per_execution = 0, .executions = {}};
+  const CandidateView* comparator = view.find(view.comparator);
+  if (!view.speedup || !view.speedup->low || comparator == nullptr) return result;
+  const auto cost = cost_seconds(view, *comparator);
+  if (!cost || !(*view.speedup->low > 1)) return result;
+  result.saved_seconds_per_execution = *cost * (1 - 1 / *view.speedup->low);
+  // A second of serving and one of tuning may have different prices.
+  const double serving = fields::number(run, "serving_cost_per_hour").value_or(1);
+  const double tuning = fields::number(run, "tuning_cost_per_hour").value_or(1);
+  const double executions = view.budget.spent_seconds * tuning / (result.saved_seconds_per_execution * serving);
+  if (executions < 9e18) result.executions = static_cast<std::int64_t>(std::ceil(executions));
+  return result;
+}
+
+Result<> take_events(RunView& view, const Journal& journal, const Standing& standing) {
+  CandidateReader reader;
+  take_nominees(view, standing);
+  for (const Event& event : journal.events()) {
+    const Json body = FIEL_TRY(parse_json(event.body));
+    reader.take(event, body);
+    if (event.type == "run") take_run(view, body);
+    if (event.type == "engine") {
+      view.engines.push_back({.name = fields::text(body, "engine"), .version = fields::text(body, "version"),
+                              .devices = fields::texts(body, "devices"),
+                              .cpu_features = fields::texts(body, "cpu_features")});
+    }
+    if (event.type == "comparator") view.comparator_why = fields::text(body, "why");
+    if (event.type == "confirm_end") take_end_of_proof(view, body);
+    if (event.type == "verdict") take_verdict(view, body);
+  }
+  view.candidates = reader.finish(standing, view);
+  return {};
+}
+
+}  // namespace
+
+const CandidateView* RunView::find(std::optional<int> id) const {
+  const auto found = id ? candidates.find(*id) : candidates.end();
+  return found == candidates.end() ? nullptr : &found->second;
+}
+
+Result<RunView> read_run(const std::filesystem::path& folder) {
+  const Journal journal = FIEL_TRY(Journal::open_read_only(folder / "run.db"));
+  const Standing standing = FIEL_TRY(Standing::of(journal));
+  RunView view;
+  view.folder = folder;
+  view.stage = standing.stage.empty() ? "" : phase_of(standing.stage);
+  view.reference = standing.reference;
+  view.baseline = standing.baseline;
+  view.comparator = standing.comparator;
+  view.equivalent = standing.equivalent;
+  view.budget.stop_reason = standing.stop_reason;
+  view.budget.phases = time_by_phase(journal.events());
+  if (!journal.events().empty()) view.budget.spent_seconds = journal.events().back().spent_seconds;
+  FIEL_TRY(take_events(view, journal, standing));
+  if (const CandidateView* baseline = view.find(view.baseline)) {
+    view.baseline_admissible = baseline->status == "admissible" || baseline->kind == "tried";
+  }
+  view.break_even = break_even(view, fields::parsed(view.run_json));
+  return view;
+}
+
+}  // namespace fiel

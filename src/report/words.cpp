@@ -1,0 +1,125 @@
+#include "report/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "report/candidates.h"
+#include "report/fields.h"
+#include "stats/quantiles.h"
+
+namespace fiel {
+namespace {
+
+using Words = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Words, 16> kKinds = {{
+    {"tried", "slow at first sight, not judged in full"},
+    {"admissible", "admissible"},
+    {"unsupported", "not taken by the engine"},
+    {"build_error", "did not build"},
+    {"crash", "crashed"},
+    {"timeout", "missed a deadline"},
+    {"out_of_memory", "ran out of memory"},
+    {"non_finite", "gave NaN or infinity"},
+    {"wrong", "outside the accuracy contract"},
+    {"wrong_slice", "outside the contract on a slice"},
+    {"over_limit", "over a limit of the contract"},
+    {"unstable", "answered differently in another process"},
+    {"fell_back", "ran elsewhere than asked"},
+    {"duplicate", "the same as an earlier one"},
+    {"mistrusted", "not to be believed"},
+    {"undecided", "accuracy neither proven nor refuted"},
+}};
+
+constexpr std::array<Words, 3> kStops = {{
+    {"budget", "its share of the budget was spent"},
+    {"candidates", "the limit of candidates was reached"},
+    {"exhausted", "nothing was left to try"},
+}};
+
+std::string_view words_for(std::span<const Words> list, std::string_view key) {
+  const auto found = std::ranges::find_if(list, [&](const Words& words) { return words.first == key; });
+  return found == list.end() ? key : found->second;
+}
+
+// A gate without any bound on a drop made no inference: its contract claims this set only.
+bool is_of_this_set(const RunView& view, const Json& gate) {
+  if (!view.claim.empty()) return view.claim == "this_set";
+  const Json& tasks = fields::member(gate, "tasks");
+  return std::none_of(tasks.begin(), tasks.end(),
+                      [](const Json& task) { return fields::number(task, "drop_upper").has_value(); });
+}
+
+}  // namespace
+
+std::string format_ratio(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 1.2 && ratio > 0.8 ? 3 : 2); }
+
+std::string format_share(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string format_count(std::int64_t count) {
+  std::string digits = fmt::format("{}", count);
+  for (std::size_t at = digits.size(); at > 3 + (count < 0 ? 1U : 0U);) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string format_sessions(std::int64_t count) { return fmt::format("{} session{}", count, count == 1 ? "" : "s"); }
+
+std::optional<RatioShown> ratio_of(const RunView& view, const CandidateView& candidate) {
+  if (view.comparator == candidate.id) return std::nullopt;
+  if (view.winner == candidate.id && view.speedup) {
+    return RatioShown{view.speedup->estimate, view.speedup->sessions_estimating};
+  }
+  if (!candidate.race_ratios.empty()) {
+    return RatioShown{stats::median(candidate.race_ratios), static_cast<std::int64_t>(candidate.race_ratios.size())};
+  }
+  if (candidate.screen_ratio) return RatioShown{*candidate.screen_ratio, 1};
+  return std::nullopt;
+}
+
+std::string precision_words(const CandidateView& candidate) {
+  std::int64_t all = 0;
+  std::pair<std::string, std::int64_t> most;
+  for (const auto& [name, count] : candidate.precisions) {
+    all += count;
+    if (count > most.second) most = {name, count};
+  }
+  if (all <= 0) return "-";
+  const double share = static_cast<double>(most.second) / static_cast<double>(all);
+  return share > 0.995 ? most.first : fmt::format("{} {:.0f}%", most.first, 100 * share);
+}
+
+std::string_view kind_words(std::string_view kind) { return words_for(kKinds, kind); }
+
+std::string_view stop_words(std::string_view stop_reason) { return words_for(kStops, stop_reason); }
+
+std::string comparator_words(const RunView& view) {
+  if (!view.comparator) return "the comparator";
+  const CandidateView* comparator = view.find(view.comparator);
+  const bool lends_time = comparator != nullptr && comparator->status != "admissible";
+  const std::string_view name =
+      lends_time ? "reference" : view.comparator == view.baseline ? "baseline" : "comparator";
+  return fmt::format("the {} (#{})", name, *view.comparator);
+}
+
+std::string accuracy_words(const RunView& view, const CandidateView& winner) {
+  const Json gate = fields::parsed(winner.gate_holdout_json);
+  const auto n = fields::integer(gate, "samples_seen").value_or(view.holdout_samples);
+  if (is_of_this_set(view, gate)) {
+    return fmt::format("inside the contract's margins on these {} hold-out samples (claim = \"this_set\": about other data "
+                       "nothing is said)", n);
+  }
+  return fmt::format("proven on {} hold-out samples", n);
+}
+
+std::string typed_path(const std::filesystem::path& path) {
+  std::error_code code;
+  const auto near = std::filesystem::proximate(path, code);
+  return shell_quoted(!code && near.string().size() < path.string().size() ? near.string() : path.string());
+}
+
+}  // namespace fiel

@@ -1,0 +1,216 @@
+// mixed: first as fast, then the product of what helped. Knobs rarely help alone and hurt together,
+// but how much they help together no single change can tell.
+//   1  the starts and all their one-knob changes
+//   2  where a start turned out not to be admissible (an engine's default can be too imprecise),
+//   its
+//      best admissible change takes its place, and the one-knob changes of that follow
+//   3  per start, the product over the knobs that helped: the values that are admissible so far and
+//      more than 1 % faster than the start, and the start's own; combinations whose single gains
+//      add up to most come first, in whatever engine
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "search/strategies.h"
+
+namespace fiel {
+namespace {
+
+const double kLeastGain = std::log(1.01);
+
+// The combinations of one start's helpful values, best first, without listing them all.
+class Product {
+ public:
+  struct Option {
+    std::string value;
+    double gain;  // log speedup over the start
+  };
+  struct Turn {
+    std::string knob;
+    std::vector<Option> options;  // best first; the start's own value, with gain 0, is last
+  };
+
+  Product(BuildRoute start, double start_speedup, std::vector<Turn> turns)
+      : start_(std::move(start)), start_speedup_(start_speedup), turns_(std::move(turns)) {
+    push(Positions(turns_.size(), 0));
+  }
+
+  double size() const {
+    double size = 1.0;
+    for (const Turn& turn : turns_) size *= static_cast<double>(turn.options.size());
+    return size;
+  }
+
+  /// Sum of the best remaining combination's gains; nothing when all have been popped.
+  std::optional<double> best() const {
+    if (heap_.empty()) return std::nullopt;
+    return heap_.top().first;
+  }
+
+  /// The best remaining combination, not checked against the space.
+  BuildRoute pop() {
+    const Positions positions = heap_.top().second;
+    heap_.pop();
+    BuildRoute route = start_;
+    for (std::size_t turn = 0; turn < turns_.size(); ++turn) {
+      const auto option = static_cast<std::size_t>(positions[turn]);
+      route.settings[turns_[turn].knob] = turns_[turn].options[option].value;
+      Positions next = positions;
+      if (++next[turn] < static_cast<int>(turns_[turn].options.size())) push(std::move(next));
+    }
+    return route;
+  }
+
+ private:
+  using Positions = std::vector<int>;  // option number per turn
+
+  void push(Positions positions) {
+    if (!pushed_.insert(positions).second) return;
+    double sum = start_speedup_;
+    for (std::size_t turn = 0; turn < turns_.size(); ++turn) {
+      sum += turns_[turn].options[static_cast<std::size_t>(positions[turn])].gain;
+    }
+    heap_.emplace(sum, std::move(positions));
+  }
+
+  BuildRoute start_;
+  double start_speedup_;
+  std::vector<Turn> turns_;
+  std::priority_queue<std::pair<double, Positions>> heap_;
+  std::set<Positions> pushed_;
+};
+
+class Mixed : public Strategy {
+ public:
+  Mixed(const Space& space, const BuildRoute& baseline)
+      : space_(space), starts_(starts(space, baseline)) {
+    for (const BuildRoute& start : starts_) enqueue_with_neighbours(start);
+  }
+
+  std::string_view name() const override { return "mixed"; }
+
+  std::optional<BuildRoute> ask() override {
+    if (queue_.empty() && stage_ == Stage::kOneKnob) {
+      replace_bad_starts();
+      stage_ = Stage::kReplaced;
+    }
+    if (!queue_.empty()) {
+      BuildRoute route = std::move(queue_.front());
+      queue_.pop_front();
+      return route;
+    }
+    if (stage_ == Stage::kReplaced) {
+      for (const BuildRoute& start : starts_) products_.push_back(product_of(start));
+      stage_ = Stage::kProduct;
+    }
+    return next_of_products();
+  }
+
+  void tell(const Trial& trial) override { trials_[trial.route] = trial; }
+
+  std::optional<double> planned() const override {
+    if (stage_ != Stage::kProduct) return std::nullopt;
+    double left = -static_cast<double>(popped_);
+    for (const Product& product : products_) left += product.size();
+    return left;
+  }
+
+ private:
+  enum class Stage { kOneKnob, kReplaced, kProduct };
+
+  void enqueue(const BuildRoute& route) {
+    if (known_.insert(route).second) queue_.push_back(route);
+  }
+
+  void enqueue_with_neighbours(const BuildRoute& start) {
+    enqueue(start);
+    for (const BuildRoute& neighbour : space_.neighbours(start)) enqueue(neighbour);
+  }
+
+  const Trial* admissible(const BuildRoute& route) const {
+    const auto found = trials_.find(route);
+    if (found == trials_.end()) return nullptr;
+    return found->second.outcome == Trial::Outcome::kAdmissibleSoFar ? &found->second : nullptr;
+  }
+
+  double speedup(const BuildRoute& route) const {
+    const auto found = trials_.find(route);
+    return found == trials_.end() ? 0.0 : found->second.log_speedup.value_or(0.0);
+  }
+
+  void replace_bad_starts() {
+    for (BuildRoute& start : starts_) {
+      if (!trials_.contains(start) || admissible(start) != nullptr) continue;
+      const Trial* best = nullptr;
+      for (const BuildRoute& neighbour : space_.neighbours(start)) {
+        const Trial* trial = admissible(neighbour);
+        if (trial == nullptr || !trial->log_speedup) continue;
+        if (best == nullptr || *trial->log_speedup > *best->log_speedup) best = trial;
+      }
+      if (best == nullptr) continue;
+      start = best->route;
+      enqueue_with_neighbours(start);
+    }
+  }
+
+  Product product_of(const BuildRoute& start) const {
+    std::vector<Product::Turn> turns;
+    for (const Knob& knob : space_.find_engine(start.engine)->knobs) {
+      Product::Turn turn{.knob = knob.name, .options = {}};
+      const auto set = start.settings.find(knob.name);
+      const std::string& own = set == start.settings.end() ? knob.default_value : set->second;
+      for (const std::string& value : knob.values) {
+        if (value == own) continue;
+        BuildRoute changed = start;
+        changed.settings[knob.name] = value;
+        const Trial* trial = admissible(space_.canonical(std::move(changed)));
+        if (trial == nullptr || !trial->log_speedup || trial->route == start) continue;
+        const double gain = *trial->log_speedup - speedup(start);
+        if (gain > kLeastGain) turn.options.push_back({value, gain});
+      }
+      if (turn.options.empty()) continue;
+      std::ranges::stable_sort(turn.options, std::ranges::greater{}, &Product::Option::gain);
+      turn.options.push_back({own, 0.0});
+      turns.push_back(std::move(turn));
+    }
+    return Product(start, speedup(start), std::move(turns));
+  }
+
+  std::optional<BuildRoute> next_of_products() {
+    for (;;) {
+      Product* best = nullptr;
+      for (Product& product : products_) {
+        if (product.best() && (best == nullptr || *product.best() > *best->best())) best = &product;
+      }
+      if (best == nullptr) return std::nullopt;
+      const BuildRoute route = space_.canonical(best->pop());
+      ++popped_;
+      if (space_.validate(route) && known_.insert(route).second) return route;
+    }
+  }
+
+  Space space_;
+  std::vector<BuildRoute> starts_;
+  Stage stage_ = Stage::kOneKnob;
+  std::deque<BuildRoute> queue_;
+  std::set<BuildRoute> known_;
+  std::map<BuildRoute, Trial> trials_;
+  std::vector<Product> products_;
+  std::int64_t popped_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_mixed(const Space& space, const BuildRoute& baseline) {
+  return std::make_unique<Mixed>(space, baseline);
+}
+
+}  // namespace fiel

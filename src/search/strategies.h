@@ -1,0 +1,32 @@
+// The strategies' makers, one file each. Each keeps a copy of the space.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "search/strategy.h"
+
+namespace fiel {
+
+/// Every route, in the space's fixed order.
+std::unique_ptr<Strategy> make_full(const Space& space);
+
+/// The baseline, then every change of one knob of it; then the same for each other engine, starting
+/// from its default.
+std::unique_ptr<Strategy> make_fast(const Space& space, const BuildRoute& baseline);
+
+/// As fast, then the product of the values that helped.
+std::unique_ptr<Strategy> make_mixed(const Space& space, const BuildRoute& baseline);
+
+/// Each route equally likely, none twice.
+std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
+
+/// For now: full where the space has at most 64 routes, otherwise mixed and then random.
+std::unique_ptr<Strategy> make_auto(const Space& space, const BuildRoute& baseline,
+                                    std::uint64_t seed);
+
+/// Where one-off changes start, one route per engine: the baseline (or the valid route nearest to
+/// it), then the other engines' defaults. Engines in which that is forbidden are left out.
+std::vector<BuildRoute> starts(const Space& space, const BuildRoute& baseline);
+
+}  // namespace fiel

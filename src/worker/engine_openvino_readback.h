@@ -1,0 +1,28 @@
+// What OpenVINO says that it really built: effective properties, the nodes of the graph that runs,
+// and which wishes it did not follow.
+#pragma once
+
+#include <openvino/openvino.hpp>
+#include <string>
+#include <vector>
+
+#include "worker/engine.h"
+#include "worker/knob_catalogue.h"
+
+namespace fiel {
+
+struct ReadBack {
+  Settings effective;
+  std::map<std::string, int>
+      precisions;  // of nodes that compute; constants, inputs and outputs do not
+  std::map<std::string, int> placement;
+  std::string graph_digest;
+};
+
+ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<CatalogueKnob>& catalogue);
+
+/// "INFERENCE_PRECISION_HINT=bf16 ran as f32" for every setting whose read-back says otherwise.
+std::vector<std::string> ignored_settings(const Settings& asked, const Settings& effective,
+                                          const std::vector<CatalogueKnob>& catalogue);
+
+}  // namespace fiel
