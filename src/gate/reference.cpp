@@ -15,7 +15,7 @@ struct ReferenceStore::Impl {
   const SampleSet* set = nullptr;
   std::filesystem::path file;
   EvaluatorPlace place;
-  std::optional<PackWriter> writer;  // until finish()
+  std::optional<TensorPackWriter> writer;  // until finish()
   std::optional<MappedFile> map;     // from then on
   ReferenceIndex index;
   std::vector<OutputViews> views;
@@ -151,7 +151,7 @@ Result<ReferenceStore> ReferenceStore::create(const Contract& contract, const Sa
   impl->place = {.scratch = scratch, .dataset = set.source, .cancel_fd = cancel_fd};
   std::error_code ignored;  // an index that stays would vouch for a pack that is being rewritten
   std::filesystem::remove(impl->index_file(), ignored);
-  impl->writer = FIEL_TRY(PackWriter::create(file));
+  impl->writer = FIEL_TRY(TensorPackWriter::create(file));
   impl->index.set_digest = set.digest;
   impl->index.places.resize(set.samples.size());
   return ReferenceStore(std::move(impl));

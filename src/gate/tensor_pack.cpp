@@ -15,14 +15,14 @@ constexpr std::int64_t kAlignment = 64;  // a cache line, and what vector loads 
 
 }  // namespace
 
-Result<PackWriter> PackWriter::create(const std::filesystem::path& file) {
+Result<TensorPackWriter> TensorPackWriter::create(const std::filesystem::path& file) {
   FIEL_TRY(ensure_folder(file.parent_path()));
   Fd descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!descriptor.is_open()) return std::unexpected(file_error("create", file, errno));
-  return PackWriter(file, std::move(descriptor));
+  return TensorPackWriter(file, std::move(descriptor));
 }
 
-Result<> PackWriter::write(std::span<const std::byte> bytes) {
+Result<> TensorPackWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -33,7 +33,7 @@ Result<> PackWriter::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Result<PackedTensor> PackWriter::append(const TensorView& tensor) {
+Result<PackedTensor> TensorPackWriter::append(const TensorView& tensor) {
   static constexpr std::array<std::byte, kAlignment> kZeros{};
   const std::int64_t gap = (kAlignment - size_ % kAlignment) % kAlignment;
   FIEL_TRY(write(std::span(kZeros).first(static_cast<std::size_t>(gap))));
@@ -42,7 +42,7 @@ Result<PackedTensor> PackWriter::append(const TensorView& tensor) {
   return place;
 }
 
-Result<> PackWriter::sync() {
+Result<> TensorPackWriter::sync() {
   if (::fsync(descriptor_.get()) != 0) return std::unexpected(file_error("write", path_, errno));
   return {};
 }

@@ -13,16 +13,16 @@
 
 namespace fiel {
 
-class PackWriter {
+class TensorPackWriter {
  public:
-  static Result<PackWriter> create(const std::filesystem::path& file);
+  static Result<TensorPackWriter> create(const std::filesystem::path& file);
 
   Result<PackedTensor> append(const TensorView& tensor);
   Result<> sync();  // on the disk, not only on its way there
   std::int64_t size() const { return size_; }
 
  private:
-  PackWriter(std::filesystem::path path, Fd descriptor)
+  TensorPackWriter(std::filesystem::path path, Fd descriptor)
       : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   Result<> write(std::span<const std::byte> bytes);
 

@@ -63,7 +63,7 @@ std::string format_share(double share) { return fmt::format("{:.0f} %", 100 * sh
 
 std::string format_count(std::int64_t count) {
   std::string digits = fmt::format("{}", count);
-  for (std::size_t at = digits.size(); at > 3 + (count < 0 ? 1U : 0U);) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > 3 + (count < 0 ? 1U : 0U);) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 
