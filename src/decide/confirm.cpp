@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
+#include "decide/race.h"
 #include "decide/session.h"
 #include "journal/record.h"
 #include "stats/e_process.h"
@@ -15,8 +16,6 @@
 
 namespace fiel {
 namespace {
-
-constexpr double kMaxRejectedShare = 0.2;
 
 // The test, the sessions' values and the rounds so far, walked from the record.
 struct Walk {
@@ -31,8 +30,7 @@ ProofResult conclude(const Lab& lab, const Walk& walk, bool out_of_time, bool fa
   const std::string score = fmt::format("{} of {} sessions won, E = {:.3g} of the {:.0f} needed", sessions.won, sessions.all,
                                         std::exp(walk.test.log_e()), 1 / walk.test.alpha());
   if (fallen) return {Proof::kRefuted, why};
-  const bool noisy_rounds = walk.rejected_rounds > kMaxRejectedShare * walk.rounds;
-  if (noisy_rounds) {
+  if (too_noisy(walk.rounds, walk.rejected_rounds)) {
     return {Proof::kUndecided, fmt::format("noise: {} of {} rounds rejected since others used the machine; {}",
                                            walk.rejected_rounds, walk.rounds, score)};
   }
