@@ -259,7 +259,11 @@ StepResult prove(Pipeline& p) {
     if (!in_the_race(lab.standing.at(nominee).status)) continue;
     lab.progress.stage("confirm", fmt::format("nominee {} of {}: #{} {}", turn, p.nominees.size(), nominee,
                                               to_string(lab.standing.at(nominee).route)));
-    const ProofResult speed = FIEL_TRY(confirm_speed(lab, p.comparator.id, nominee, turn, time_left));
+    EveryProcess look;
+    if (lab.contract.accuracy.claim == Claim::kThisSet) {
+      look = FIEL_TRY(look_at_this_set(lab, p.input.holdout, p.input.ledger, p.input.run_id, nominee, turn));
+    }
+    const ProofResult speed = FIEL_TRY(confirm_speed(lab, p.comparator.id, nominee, turn, time_left, look));
     lab.progress.step(fmt::format("speed: {} ({})", to_string(speed.proof), speed.message));
     if (speed.proof == Proof::kUndecided) missing.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
     if (speed.proof == Proof::kRefuted) lost.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
