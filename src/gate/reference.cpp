@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "base/files.h"
+#include "contract/pack.h"
 #include "gate/evaluator.h"
+#include "gate/mapped_file.h"
 #include "gate/reference_index.h"
-#include "gate/tensor_pack.h"
 
 namespace fiel {
 
@@ -15,7 +17,7 @@ struct ReferenceStore::Impl {
   const SampleSet* set = nullptr;
   std::filesystem::path file;
   EvaluatorPlace place;
-  std::optional<TensorPackWriter> writer;  // until finish()
+  std::optional<PackWriter> writer;  // until finish()
   std::optional<MappedFile> map;     // from then on
   ReferenceIndex index;
   std::vector<OutputViews> views;
@@ -99,7 +101,7 @@ Result<> ReferenceStore::Impl::keep(const SampleOutputs& sample) {
     }
     const TensorTraits traits = FIEL_TRY(finite_traits(name, tensor.view(), of));
     index.traits[name].merge(traits);
-    index.places[static_cast<std::size_t>(sample.index)].emplace(name, FIEL_TRY(writer->append(tensor.view())));
+    index.places[static_cast<std::size_t>(sample.index)].emplace(name, FIEL_TRY(writer->add(tensor)));
   }
   return {};
 }
@@ -151,7 +153,8 @@ Result<ReferenceStore> ReferenceStore::create(const Contract& contract, const Sa
   impl->place = {.scratch = scratch, .dataset = set.source, .cancel_fd = cancel_fd};
   std::error_code ignored;  // an index that stays would vouch for a pack that is being rewritten
   std::filesystem::remove(impl->index_file(), ignored);
-  impl->writer = FIEL_TRY(TensorPackWriter::create(file));
+  FIEL_TRY(ensure_folder(file.parent_path()));
+  impl->writer.emplace(FIEL_TRY(PackWriter::create(file)));
   impl->index.set_digest = set.digest;
   impl->index.places.resize(set.samples.size());
   return ReferenceStore(std::move(impl));
@@ -202,8 +205,8 @@ Result<> ReferenceStore::add(std::span<const SampleOutputs> chunk) {
 Result<> ReferenceStore::finish() {
   FIEL_CHECK(impl_->writer.has_value());
   for (const auto& places : impl_->index.places) FIEL_CHECK(!places.empty());
-  FIEL_TRY(impl_->writer->sync());
-  impl_->index.pack_bytes = impl_->writer->size();
+  FIEL_TRY(impl_->writer->commit());
+  impl_->index.pack_bytes = impl_->writer->bytes();
   impl_->writer.reset();
   FIEL_TRY(impl_->map_views());
   std::vector<ScoreItem> items;

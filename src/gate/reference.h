@@ -1,6 +1,6 @@
 // The outputs that judge the others: kept on disk for a set, with the reference's own scores per task.
 //
-//   <file>        all outputs of all samples, raw (tensor_pack.h)
+//   <file>        all outputs of all samples, raw (contract/pack.h)
 //   <file>.json   where they lie, what they are like, the scores; written last, so a store without it is unfinished
 #pragma once
 

@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "gate/tensor_pack.h"
+#include "gate/mapped_file.h"
 
 namespace fiel {
 namespace {

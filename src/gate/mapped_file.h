@@ -1,35 +1,16 @@
-// Many tensors in one file: appended raw, 64-byte aligned, and read in place through a map of the file. Knows no names:
-// whoever appends keeps the places.
+// A pack of tensors (contract/pack.h writes it) read in place, through a map of the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 
-#include "base/files.h"
 #include "base/result.h"
 #include "contract/dataset.h"
-#include "model/tensor.h"
 
 namespace fiel {
-
-class TensorPackWriter {
- public:
-  static Result<TensorPackWriter> create(const std::filesystem::path& file);
-
-  Result<PackedTensor> append(const TensorView& tensor);
-  Result<> sync();  // on the disk, not only on its way there
-  std::int64_t size() const { return size_; }
-
- private:
-  TensorPackWriter(std::filesystem::path path, Fd descriptor)
-      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
-  Result<> write(std::span<const std::byte> bytes);
-
-  std::filesystem::path path_;
-  Fd descriptor_;
-  std::int64_t size_ = 0;
-};
 
 /// A whole file, mapped for reading. Moves keep its address.
 class MappedFile {
