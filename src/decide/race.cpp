@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kP99Confidence = 0.99;
 constexpr double kMaxRejectedShare = 0.2;
+constexpr std::size_t kFewestSessions = 2;  // with a session lost to noise a candidate is still ranked, with two it is not
 
 struct Ranked {
   int id = 0;
@@ -88,7 +89,7 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
     if (const std::string over = FIEL_TRY(p99_over_limit(lab, id)); !over.empty()) {
       entry["status"] = to_string(CandidateStatus::kOverLimit);
       entry["reason"] = over;
-    } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() == kRaceSessions) {
+    } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() >= kFewestSessions) {
       ranked.push_back({.id = id, .log_ratio = stats::median(state.race_log_ratios)});
       entry["estimate_log_ratio"] = ranked.back().log_ratio;
     }

@@ -113,13 +113,15 @@ std::vector<const Fault*> FakeEngine::output_faults(const std::string& phase,
 }
 
 Result<Json> FakeEngine::hello() {
+  std::vector<std::string> capabilities = script_.capabilities;
+  capabilities.push_back("computed_time");
   return Json{{"protocol", 1},
               {"engine", script_.engine},
               {"version", script_.version},
               {"pid", ::getpid()},
               {"devices", {{{"name", "CPU"}, {"description", "none, all numbers are made up"}}}},
               {"cpu_features", Json::array()},
-              {"capabilities", script_.capabilities},
+              {"capabilities", capabilities},
               {"knobs", parse_json(script_.hello_knobs).value()},
               {"float32_settings", script_.float32_settings}};
 }
