@@ -1,0 +1,131 @@
+"""The same with a real engine and a real (if small) model: one run without a contract, and the bundle's own programs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import make_models  # noqa: E402
+from harness import BIN, Case, Done, processes_of  # noqa: E402
+
+SAMPLES = 900  # half of them are the hold-out: 1 % at 2.5 % error needs 368
+
+
+class OpenVino(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-openvino-"))
+        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+        (cls.home / "model.onnx").write_bytes(make_models.small_cnn().SerializeToString(deterministic=True))
+        (cls.home / "samples").mkdir()
+        images = np.random.RandomState(5).standard_normal((SAMPLES, 3, 32, 32)).astype(np.float32)
+        np.savez(cls.home / "samples/inputs.npz", image=images)
+        cls.image = images[:1]
+        cls.tuned = cls.fiel("tune", "model.onnx", "--data", "samples", "-o", "run", "--budget", "80 s", "--json",
+                             "--routes", "INFERENCE_NUM_THREADS=[0|1] CPU_DENORMALS_OPTIMIZATION=[NO|YES]", timeout=240)
+
+    @classmethod
+    def fiel(cls, *words, timeout=60):
+        ended = subprocess.run([str(BIN / "fiel"), *map(str, words)], cwd=cls.home, timeout=timeout, text=True,
+                               env={**os.environ, "FIEL_STATE_DIR": str(cls.home / "state"), "NO_COLOR": "1"},
+                               stdin=subprocess.DEVNULL, capture_output=True)
+        return Done(ended.returncode, ended.stdout, ended.stderr, 0.0)
+
+    def shown(self):
+        # What this machine finds is its own matter; that it is decided, or said what is missing, is ours.
+        self.assertIn(self.tuned.status, (0, 3), self.tuned.err)
+        return json.loads(self.tuned.out)
+
+    def test_a_model_and_a_folder_of_samples_are_enough(self):
+        shown = self.shown()
+        self.assertIn(shown["verdict"], ("improved", "not_improved", "undecided"))
+        self.assertIsNotNone(shown["ships"], self.tuned.err)
+        self.assertTrue(shown["comparator"]["admissible"])
+        contract = (self.home / "run/contract.toml").read_text()
+        for words in ("samples = ", "agreement", 'engines  = ["openvino"]', "float32"):
+            self.assertIn(words, contract)
+        sets = shown["environment"]["data"]
+        self.assertLess(abs(sets["holdout"]["n"] - SAMPLES / 2), 60)
+        self.assertLess(abs(sets["tuning"]["n"] - 0.4 * SAMPLES), 60)
+        self.assertEqual(processes_of(self.home), [])
+        self.assertFalse((self.home / "run/scratch").exists())
+
+    def test_the_reference_pins_float32_and_each_candidate_says_what_it_ran(self):
+        candidates = self.shown()["candidates"]
+        reference = next(c for c in candidates if "reference" in c["roles"])
+        self.assertEqual(reference["settings"].get("INFERENCE_PRECISION_HINT",
+                                                   reference["effective"]["settings"]["INFERENCE_PRECISION_HINT"]), "f32")
+        self.assertFalse({"bf16", "f16"} & set(reference["effective"]["precisions"]))
+        for candidate in candidates:
+            if candidate["artifact"]:
+                self.assertTrue(candidate["effective"]["precisions"], candidate["route"])
+                self.assertGreater(candidate["artifact_bytes"], 0)
+
+    def test_the_contract_that_it_wrote_can_be_used_again(self):
+        done = self.fiel("check", "run/contract.toml", "--route", "engine=openvino INFERENCE_NUM_THREADS=1")
+        self.assertEqual(done.status, 0, done.err)
+
+    def test_engines_and_routes_tell_what_works_here(self):
+        done = self.fiel("engines", "--json")
+        self.assertEqual(done.status, 0, done.err)
+        engines = {e["engine"]: e for e in json.loads(done.out)}
+        self.assertTrue(engines["openvino"]["works"], done.out)
+        self.assertRegex(engines["openvino"]["version"], r"^20\d\d\.\d")
+        routes = self.fiel("routes", "run/contract.toml")
+        self.assertEqual(routes.status, 0, routes.err)
+        for name in ("INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT"):
+            self.assertIn(name, routes.out)
+
+    def export(self):
+        self.shown()
+        folder = self.home / "bundle"
+        done = self.fiel("export", "run", "-o", folder)
+        self.assertEqual(done.status, 0, done.err)
+        return folder
+
+    def expected(self):
+        import openvino as ov  # the engine by itself, in strict float32
+        model = ov.Core().compile_model(str(self.home / "model.onnx"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        return model([self.image])[0]
+
+    def test_the_bundles_python_program_runs_the_artifact(self):
+        bundle = self.export()
+        np.save(self.home / "image.npy", self.image)
+        done = subprocess.run([sys.executable, bundle / "load.py", f"image={self.home / 'image.npy'}", "--save",
+                               self.home / "out"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"output probabilities float32 \[1, 10\]\nlatency \d")
+        np.testing.assert_allclose(np.load(self.home / "out/0.npy"), self.expected(), atol=0.01)
+
+    def test_the_bundles_programs_refuse_a_broken_seal(self):
+        broken = self.home / "broken"
+        shutil.copytree(self.export(), broken)
+        largest = max((broken / "artifact").rglob("*"), key=lambda file: file.stat().st_size)
+        largest.chmod(0o644)
+        largest.write_bytes(largest.read_bytes()[:-1] + b"?")
+        done = subprocess.run([sys.executable, broken / "load.py"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("seal is broken", done.stderr)
+
+    def test_the_bundles_cpp_program_compiles_and_runs_the_artifact(self):
+        bundle = self.export()
+        import openvino
+        cmake = Path(openvino.__path__[0]) / "cmake"
+        built = self.home / "load-build"
+        for command in (["cmake", "-S", bundle, "-B", built, f"-DOpenVINO_DIR={cmake}"], ["cmake", "--build", built]):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = subprocess.run([built / "load"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"output probabilities f32 \[1, 10\]\nlatency \d")
+
+
+if __name__ == "__main__":
+    unittest.main()
