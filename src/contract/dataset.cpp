@@ -280,6 +280,18 @@ std::map<std::string, std::int64_t> SampleSet::slice_counts() const {
   return counts;
 }
 
+Units SampleSet::units() const {
+  std::set<std::string> groups;
+  std::set<std::pair<std::string, std::string>> groups_of_slices;
+  Units units;
+  for (const Sample& sample : samples) {
+    const bool alone = sample.group.empty();
+    if (alone || groups.insert(sample.group).second) ++units.all;
+    if (alone || groups_of_slices.emplace(sample.slice, sample.group).second) ++units.by_slice[sample.slice];
+  }
+  return units;
+}
+
 const SampleSet& HoldoutSet::samples(const Opening& opening) const {
   FIEL_CHECK(opening.holdout_digest() == set_.digest);
   return set_;

@@ -37,6 +37,12 @@ struct Sample {
   std::map<std::string, PackedTensor> inputs;
 };
 
+/// What counts as evidence: samples of one group depend on each other and are one unit; a sample of no group is its own.
+struct Units {
+  std::int64_t all = 0;
+  std::map<std::string, std::int64_t> by_slice;
+};
+
 struct SampleSet {
   std::filesystem::path source;  // the user's folder (evaluators get it)
   std::filesystem::path pack;
@@ -48,6 +54,7 @@ struct SampleSet {
 
   /// Counts per slice name; "" holds those without one.
   std::map<std::string, std::int64_t> slice_counts() const;
+  Units units() const;
 };
 
 class TuningSet {
@@ -78,6 +85,7 @@ class HoldoutSet {
   const std::string& digest() const { return set_.digest; }
   std::int64_t size() const { return static_cast<std::int64_t>(set_.samples.size()); }
   std::map<std::string, std::int64_t> slice_counts() const { return set_.slice_counts(); }
+  Units units() const { return set_.units(); }
   const SampleSet& samples(
       const Opening& opening) const;  // FIEL_CHECKs that the opening is for this set
 

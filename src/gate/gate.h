@@ -126,7 +126,7 @@ struct Undecidable {
   std::int64_t n_needed = 0;  // 0: no number of samples would do (the margin is zero)
   double margin = 0;          // of the drop; 1 - min_score where it is the floor that cannot be proven
 };
-std::vector<Undecidable> undecidable(const Contract& contract, const std::map<std::string, std::int64_t>& slice_counts,
+std::vector<Undecidable> undecidable(const Contract& contract, const Units& units,
                                      double alpha, const std::map<std::string, double>& reference_means = {});
 std::string describe(const Undecidable& gap);
 

@@ -30,6 +30,13 @@ std::map<std::string, int> count(const SampleSet& set, std::span<const int> indi
   return counts;
 }
 
+// Sets without groups: every sample is a unit.
+Units of(const std::map<std::string, std::int64_t>& by_slice) {
+  Units units{.all = 0, .by_slice = by_slice};
+  for (const auto& [slice, count] : by_slice) units.all += count;
+  return units;
+}
+
 TEST(StratifiedOrder, EveryPrefixHoldsEachSliceInItsShare) {
   const SampleSet set = set_of({{"", 600}, {"small", 300}, {"rare", 5}, {"rotated", 95}});
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -67,8 +74,8 @@ Contract contract_with(BuiltinEvaluator evaluator, double max_drop) {
 TEST(Undecidable, NamesEachSliceThatCouldNotBeProvenWithZeroLosses) {
   for (const auto& [margin, needed] : std::map<double, std::int64_t>{{0.01, 299}, {0.005, 598}, {0.001, 2995}}) {
     const Contract contract = contract_with(BuiltinEvaluator::kTop1, margin);
-    EXPECT_THAT(undecidable(contract, {{"", needed}}, 0.05), IsEmpty());
-    const auto gaps = undecidable(contract, {{"", needed - 1}}, 0.05);
+    EXPECT_THAT(undecidable(contract, of({{"", needed}}), 0.05), IsEmpty());
+    const auto gaps = undecidable(contract, of({{"", needed - 1}}), 0.05);
     ASSERT_THAT(gaps, SizeIs(1));
     EXPECT_EQ(gaps[0].n_needed, needed);
     EXPECT_EQ(gaps[0].n, needed - 1);
@@ -76,7 +83,7 @@ TEST(Undecidable, NamesEachSliceThatCouldNotBeProvenWithZeroLosses) {
   Contract contract = contract_with(BuiltinEvaluator::kTop1, 0.01);
   contract.accuracy.tasks[0].slices["small"].max_drop = 0.03;
   contract.accuracy.tasks[0].slices["absent"].max_drop = 0.5;
-  const auto gaps = undecidable(contract, {{"", 500}, {"small", 60}}, 0.05);
+  const auto gaps = undecidable(contract, of({{"", 500}, {"small", 60}}), 0.05);
   ASSERT_THAT(gaps, SizeIs(2));
   EXPECT_EQ(gaps[0].slice, "absent");
   EXPECT_EQ(gaps[0].n, 0);
@@ -89,14 +96,14 @@ TEST(Undecidable, RelativeMarginsFloorsAndProgramsAreNeverRefusedWithoutNeed) {
   Contract contract = contract_with(BuiltinEvaluator::kTop1, 0.01);
   contract.accuracy.tasks[0].margin = {};
   contract.accuracy.tasks[0].margin.max_drop_relative = 0.01;
-  EXPECT_THAT(undecidable(contract, {{"", 299}}, 0.05), IsEmpty());
-  EXPECT_THAT(undecidable(contract, {{"", 299}}, 0.05, {{"t", 0.5}}), SizeIs(1));
+  EXPECT_THAT(undecidable(contract, of({{"", 299}}), 0.05), IsEmpty());
+  EXPECT_THAT(undecidable(contract, of({{"", 299}}), 0.05, {{"t", 0.5}}), SizeIs(1));
   contract.accuracy.tasks[0].margin = {};
   contract.accuracy.tasks[0].margin.min_score = 0.9;  // ln 0.05 / ln 0.9 = 28.4
-  EXPECT_THAT(undecidable(contract, {{"", 29}}, 0.05), IsEmpty());
-  EXPECT_THAT(undecidable(contract, {{"", 28}}, 0.05), SizeIs(1));
+  EXPECT_THAT(undecidable(contract, of({{"", 29}}), 0.05), IsEmpty());
+  EXPECT_THAT(undecidable(contract, of({{"", 28}}), 0.05), SizeIs(1));
   Contract error = contract_with(BuiltinEvaluator::kAbsoluteError, 0.001);
-  EXPECT_THAT(undecidable(error, {{"", 20}}, 0.05), IsEmpty());  // its scale is unknown
+  EXPECT_THAT(undecidable(error, of({{"", 20}}), 0.05), IsEmpty());  // its scale is unknown
 }
 
 TEST(Undecidable, AMarginOfZeroCannotBeProvenByAnyNumber) {

@@ -66,16 +66,14 @@ void look_at(std::vector<Undecidable>& gaps, const Place& place, double alpha,
 
 }  // namespace
 
-std::vector<Undecidable> undecidable(const Contract& contract, const std::map<std::string, std::int64_t>& slice_counts,
+std::vector<Undecidable> undecidable(const Contract& contract, const Units& units,
                                      double alpha, const std::map<std::string, double>& reference_means) {
-  std::int64_t all = 0;
-  for (const auto& [slice, count] : slice_counts) all += count;
   std::vector<Undecidable> gaps;
   for (const TaskRule& task : contract.accuracy.tasks) {
-    look_at(gaps, {task, "", task.margin, all}, alpha, reference_means);
+    look_at(gaps, {task, "", task.margin, units.all}, alpha, reference_means);
     for (const auto& [slice, limit] : task.slices) {
-      const auto count = slice_counts.find(slice);
-      look_at(gaps, {task, slice, limit, count == slice_counts.end() ? 0 : count->second}, alpha, reference_means);
+      const auto count = units.by_slice.find(slice);
+      look_at(gaps, {task, slice, limit, count == units.by_slice.end() ? 0 : count->second}, alpha, reference_means);
     }
   }
   return gaps;
@@ -86,7 +84,7 @@ std::string describe(const Undecidable& gap) {
   if (gap.n_needed == 0) {
     return fmt::format("{}: no number of samples can prove a margin of {:.4g}", where, gap.margin);
   }
-  return fmt::format("{}: {} samples prove nothing within {:.4g} even if none is lost; at least {} are needed", where,
+  return fmt::format("{}: {} samples (groups count once) prove nothing within {:.4g} even if none is lost; at least {} are needed", where,
                      gap.n, gap.margin, gap.n_needed);
 }
 

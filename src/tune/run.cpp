@@ -212,7 +212,7 @@ Result<std::string> describe_plan(Contract contract, const TuneOptions& options,
   const int openings = FIEL_TRY(ledger.openings(ground.data.holdout));
   const double alpha = stats::holdout_alpha(1 - ground.contract.accuracy.confidence,
                                             {.nominee = 1, .opening = openings + 1});
-  const auto lines = undecidable(ground.contract, ground.data.holdout.slice_counts(), alpha);
+  const auto lines = undecidable(ground.contract, ground.data.holdout.units(), alpha);
   const bool future = ground.contract.accuracy.claim == Claim::kFutureData;
   text += fmt::format("proof     hold-out opened {} times before; the first nominee is judged at {:.3g} % error\n", openings,
                       100 * alpha);
@@ -220,8 +220,7 @@ Result<std::string> describe_plan(Contract contract, const TuneOptions& options,
   if (future && lines.empty()) text += "          zero losses would prove every task and slice\n";
   for (const Undecidable& line : lines) {
     if (!future) break;
-    text += fmt::format("          UNDECIDABLE: {}{}: margin {:.4g} needs {} samples, has {}\n", line.task,
-                        line.slice.empty() ? "" : ", slice " + line.slice, line.margin, line.n_needed, line.n);
+    text += fmt::format("          UNDECIDABLE: {}\n", describe(line));
   }
   const double wall = options.wall_seconds.value_or(ground.contract.budget.wall_seconds);
   text += fmt::format("budget    {}\n", format_duration(wall));

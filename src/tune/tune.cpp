@@ -55,9 +55,8 @@ StepResult check_decidable(Pipeline& p) {
     const double alpha = first_alpha(p.lab, openings);
     Json lines = Json::array();
     if (p.lab.contract.accuracy.claim == Claim::kFutureData) {
-      for (const Undecidable& line : undecidable(p.lab.contract, p.input.holdout.slice_counts(), alpha)) {
-        lines.push_back(fmt::format("task {}{}: margin {:.4g} needs {} hold-out samples, has {}", line.task,
-                                    line.slice.empty() ? "" : ", slice " + line.slice, line.margin, line.n_needed, line.n));
+      for (const Undecidable& line : undecidable(p.lab.contract, p.input.holdout.units(), alpha)) {
+        lines.push_back("hold-out, " + describe(line));
       }
     }
     return Record{.body = {{"openings", openings}, {"alpha", alpha}, {"undecidable", lines}}};
