@@ -107,7 +107,7 @@ TEST(Undecidable, RelativeMarginsFloorsAndProgramsAreNeverRefusedWithoutNeed) {
 }
 
 TEST(Undecidable, AMarginOfZeroCannotBeProvenByAnyNumber) {
-  const auto gaps = undecidable(contract_with(BuiltinEvaluator::kTop1, 0), {{"", 1'000'000}}, 0.05);
+  const auto gaps = undecidable(contract_with(BuiltinEvaluator::kTop1, 0), of({{"", 1'000'000}}), 0.05);
   ASSERT_THAT(gaps, SizeIs(1));
   EXPECT_EQ(gaps[0].n_needed, 0);
   EXPECT_THAT(describe(gaps[0]), HasSubstr("no number of samples"));
