@@ -172,7 +172,7 @@ def keys_so_far(folder):
         return []  # it is just being made
 
 
-def wait_for(condition, what, seconds=60):
+def wait_for(condition, what, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"no {what} within {seconds} s"
@@ -227,7 +227,7 @@ class Project:
     def command(self, *words):
         return [str(BIN / "fiel"), *map(str, words)]
 
-    def fiel(self, *words, timeout=120):
+    def fiel(self, *words, timeout=300):
         started = time.monotonic()
         ended = subprocess.run(self.command(*words), cwd=self.folder, env=self.environment(), timeout=timeout,
                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -238,7 +238,7 @@ class Project:
         return subprocess.Popen(self.command(*words), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0)
 
-    def tune(self, *words, run="run", timeout=120):
+    def tune(self, *words, run="run", timeout=300):
         folder = self.folder / run
         return Run(self, folder, self.fiel("tune", self.contract, "-o", folder, *words, timeout=timeout))
 

@@ -1,13 +1,15 @@
 """What a contract may ask for beyond the usual: evaluator programs, other references, rules, objectives, odd places."""
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
 import unittest
 
 import numpy as np
 
-from harness import CLASSES, SPEED, Case, knob, make_samples, script
+from harness import CLASSES, SPEED, Case, Run, keys_so_far, knob, make_samples, script, wait_for
 
 PRECISION = knob("PRECISION", "f32", "bf16", latency={"bf16": 0.5})
 FLIP = {"do": "flip", "share": 0.3, "when": {"PRECISION": "bf16"}}
@@ -221,7 +223,55 @@ class Data(Case):
         self.assertEqual(run.project.fiel("export", run.folder).status, 0)
 
 
+class Budgets(Case):
+    def test_a_search_without_a_single_candidate_is_no_answer(self):
+        run = self.project(script(SPEED)).tune("--budget", "2 s")
+        if len(run.show()["candidates"]) == 1:
+            self.assert_verdict(run, "undecided")
+            self.assertRegex(" ".join(run.show()["missing"]), "budget")
+        else:
+            self.assert_winner(run, "SPEED=fast")
+
+    def test_a_search_that_the_budget_ends_says_so(self):
+        names = knob("NAME", *[f"n{i}" for i in range(4000)])
+        run = self.project(script(names)).tune("--budget", "6 s", "--strategy", "full")
+        self.assertEqual(run.show()["budget"]["stop_reason"], "budget", str(run))
+        self.assertLess(run.done.seconds, 12)
+
+
 class Machine(Case):
+    def test_another_version_of_the_engine_does_not_go_on_with_a_run(self):
+        slow = {"do": "slow", "seconds": 60, "phase": "build", "when": {"SPEED": "fast"}}
+        project = self.project(script(SPEED, faults=[slow]))
+        folder = project.folder / "run"
+        process = project.start("tune", project.contract, "-o", folder)
+        wait_for(lambda: "candidate/2" in keys_so_far(folder), "candidate")
+        process.send_signal(signal.SIGTERM)  # which is as good as Ctrl-C
+        _, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("fiel resume run", err)
+        project.write_script(script(SPEED, version="2.0"))
+        refused = project.fiel("resume", folder)
+        self.assertEqual(refused.status, 5, refused.err)
+        self.assertRegex(refused.err, "begun with fake 1.0; here is 2.0")
+        project.write_script(script(SPEED))
+        self.assertEqual(project.fiel("resume", folder).status, 0)
+
+    def test_an_artifact_that_is_gone_or_changed_is_nobodys_result(self):
+        for name, spoil in (("gone", shutil.rmtree), ("changed", lambda folder: (folder / "weights").write_text("other"))):
+            with self.subTest(name):
+                project = self.project(script(SPEED), name)
+                folder = project.folder / "run"
+                process = project.start("tune", project.contract, "-o", folder)
+                wait_for(lambda: "race/1" in keys_so_far(folder), "race")
+                process.kill()
+                process.communicate()
+                artifact = Run(project, folder, None).candidate("SPEED=fast")["artifact"]
+                spoil(folder / "artifacts" / artifact)
+                done = project.fiel("resume", folder)
+                self.assertEqual(done.status, 5, done.out + done.err)
+                self.assertIn("artifact", done.err)
+
     def test_a_state_folder_that_cannot_be_written_is_the_machines_fault(self):
         project = self.project(script(SPEED))
         project.state.write_text("a file where a folder should be")
