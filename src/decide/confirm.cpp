@@ -162,7 +162,7 @@ Result<ReferenceStore> holdout_reference(Lab& lab, const SampleSet& set) {
   const auto failure = FIEL_TRY(infer_holdout_afresh(lab, *lab.standing.reference, set,
                                                      [&](auto outputs) { return store.add(outputs); }));
   if (failure) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return fail(ErrorKind::kDied, "the reference failed on the hold-out: " + failure->message,
                 "`fiel resume` tries again; the opening is spent but nothing was seen");
   }
@@ -180,7 +180,7 @@ Result<Record> judge_holdout(Lab& lab, const HoldoutSet& holdout, const Opening&
   Judge judge(lab.contract, set, reference, lab.folder / "scratch", lab.cancel_fd);
   const auto failure = FIEL_TRY(infer_holdout_afresh(lab, nominee, set, [&](auto outputs) { return judge.add(outputs); }));
   if (failure) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     body["failure"] = failure_json(*failure);
     body["status"] = to_string(status_of(*failure));
     body["reason"] = failure->message;
@@ -228,7 +228,7 @@ Result<EveryProcess> look_at_this_set(Lab& lab, const HoldoutSet& holdout, Ledge
     Judge judge(lab.contract, set, *reference, lab.folder / "scratch", lab.cancel_fd);
     const auto failure = FIEL_TRY(infer_holdout(lab, live, set, [&](auto outputs) { return judge.add(outputs); }));
     if (failure) {
-      FIEL_TRY(stop_if_cancelled(*failure));
+      FIEL_TRY(stop_if_not_its_fault(lab, *failure));
       return std::optional(Unfaithful{status_of(*failure), failure->message});
     }
     const GateResult verdict = judge.judge_tuning();

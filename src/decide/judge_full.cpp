@@ -71,7 +71,7 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
   };
   auto started = start_live(lab, id);
   if (const auto* failure = std::get_if<Failure>(&started)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     body["failure"] = failure_json(*failure);
     return finish(status_of(*failure), failure->message);
   }
@@ -84,7 +84,7 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
     return !verdict.has_value();
   }));
   if (failure) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     body["failure"] = failure_json(*failure);
     return finish(status_of(*failure), failure->message);
   }
@@ -124,7 +124,7 @@ Result<> fill_reference(Lab& lab, int id) {
     }));
   }
   if (failure) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return fail(ErrorKind::kContract,
                 fmt::format("the reference (candidate {}, {}) can't run: {}", id, to_string(lab.standing.at(id).route),
                             failure->message),
@@ -255,7 +255,7 @@ Result<std::optional<Unfaithful>> probe_faith(Lab& lab, Live& live, std::span<co
   distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
   auto outputs = infer_chunk(live, lab.tuning.get(), distinct, deadlines_for(lab.contract));
   if (const auto* failure = std::get_if<Failure>(&outputs)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     entry["failure"] = failure_json(*failure);
     return std::optional(Unfaithful{status_of(*failure), failure->message});
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/digest.h"
+#include "base/files.h"
 #include "base/units.h"
 #include "model/npy.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 // Outputs of one chunk lie on disk, then in memory, until they are scored: this bounds both.
 constexpr std::int64_t kChunkBytes = std::int64_t{192} << 20;
+constexpr std::int64_t kLeastFreeBytes = std::int64_t{1} << 20;  // below that, a failure may well be the disk's
 constexpr int kMaxChunk = 256;  // keeps a request line below the protocol's 4 MiB
 
 }  // namespace
@@ -65,6 +68,13 @@ std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest)
 Outcome<Live> start_live(Lab& lab, int id) {
   const CandidateState& state = lab.standing.at(id);
   const EngineHere& engine = lab.engines.at(state.route.engine);
+  if (lab.checked_artifacts.insert(state.artifact).second) {
+    if (auto checked = check_artifact(lab, state.artifact); !checked) {
+      lab.broken = checked.error();
+      return Failure{.kind = FailureKind::kEnvironment, .message = checked.error().message, .phase = "load",
+                     .log_tail = {}, .exit_status = {}, .signal = {}};
+    }
+  }
   auto started = start_worker(lab, engine, state.route, fmt::format("candidate-{}", id));
   if (auto* failure = std::get_if<Failure>(&started)) return std::move(*failure);
   Live live{.id = id, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {},
@@ -110,8 +120,24 @@ Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set
   return std::move(*outputs);
 }
 
-Result<> stop_if_cancelled(const Failure& failure) {
+Result<> check_artifact(const Lab& lab, const std::string& digest) {
+  const auto found = sha256_folder(artifact_folder(lab, digest));
+  if (found && *found == digest) return {};
+  return fail(ErrorKind::kCorrupt,
+              fmt::format("artifact {} is {}", artifact_folder(lab, digest).string(),
+                          found ? "not what was built" : "gone"),
+              "its records speak of other bytes: restore the run folder from a copy, or start a new run");
+}
+
+Result<> stop_if_not_its_fault(const Lab& lab, const Failure& failure) {
   if (failure.kind == FailureKind::kCancelled) return fail(ErrorKind::kCancelled, "interrupted");
+  if (lab.broken) return std::unexpected(*lab.broken);
+  const auto left = free_bytes(lab.folder);
+  if (left && *left < kLeastFreeBytes) {
+    return fail(ErrorKind::kEnvironment,
+                fmt::format("the disk that holds {} is full ({} left)", lab.folder.string(), format_bytes(*left)),
+                "free some space; nothing was recorded of what failed for it");
+  }
   return {};
 }
 

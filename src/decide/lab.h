@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,8 @@ struct Lab {
   std::map<int, FaithTally> faith = {};
   std::map<std::string, int> identities = {};  // effective identity -> first candidate that had it
   std::map<std::string, int> by_route = {};    // route text -> candidate
+  std::set<std::string> checked_artifacts = {};  // by this process
+  std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
 };
 
@@ -107,8 +110,11 @@ Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set
 /// Ports that the candidate's outputs are held against: the reference's, by name.
 Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files);
 
-/// kCancelled becomes an Error, which stops the run; every other failure is the candidate's own.
-Result<> stop_if_cancelled(const Failure& failure);
+/// Cancellation, a full disk and an artifact that is not what was built stop the run with an Error and leave no record;
+/// every other failure is the candidate's own.
+Result<> stop_if_not_its_fault(const Lab& lab, const Failure& failure);
+/// The artifact still has the bytes that its digest names; kCorrupt if not.
+Result<> check_artifact(const Lab& lab, const std::string& digest);
 CandidateStatus status_of(const Failure& failure);
 CandidateStatus status_of(const GateResult& gate);
 Json failure_json(const Failure& failure);

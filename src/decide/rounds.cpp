@@ -134,7 +134,7 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
     const Watch watch(lab, contenders);
     auto block = measure_block(lab, *contenders[i].live, plan, sub_seed(plan.seed, fmt::format("block/{}", round)));
     if (auto* failure = std::get_if<Failure>(&block)) {
-      FIEL_TRY(stop_if_cancelled(*failure));
+      FIEL_TRY(stop_if_not_its_fault(lab, *failure));
       result.times[i].failure = std::move(*failure);
       continue;
     }

@@ -25,7 +25,7 @@ void fall(Json& entry, CandidateStatus status, const std::string& reason) {
 Result<std::optional<Live>> admit(Lab& lab, int id, std::span<const int> samples, Json& entry) {
   auto started = start_live(lab, id);
   if (const auto* failure = std::get_if<Failure>(&started)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     entry["failure"] = failure_json(*failure);
     fall(entry, status_of(*failure), failure->message);
     return std::optional<Live>();

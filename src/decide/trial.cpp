@@ -77,7 +77,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   Json body = {{"id", id}};
   auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id));
   if (const auto* failure = std::get_if<Failure>(&started)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return failed(std::move(body), *failure);
   }
   Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
@@ -92,7 +92,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
                          .artifact_dir = artifact};
   auto answer = request_build(worker, order, deadlines_for(lab.contract).build);
   if (const auto* failure = std::get_if<Failure>(&answer)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return failed(std::move(body), *failure);
   }
   const BuildResult& built = std::get<BuildResult>(answer);
@@ -185,7 +185,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   Json body = {{"id", id}};
   auto started = start_live(lab, id);
   if (const auto* failure = std::get_if<Failure>(&started)) {
-    FIEL_TRY(stop_if_cancelled(*failure));
+    FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return Record{.body = failed(std::move(body), *failure)};
   }
   Live& live = std::get<Live>(started);
@@ -202,7 +202,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
     if (indices.size() > kProbeSamples) indices.resize(kProbeSamples);
     auto outputs = infer_chunk(live, set, indices, deadlines_for(lab.contract));
     if (const auto* failure = std::get_if<Failure>(&outputs)) {
-      FIEL_TRY(stop_if_cancelled(*failure));
+      FIEL_TRY(stop_if_not_its_fault(lab, *failure));
       return Record{.body = failed(std::move(body), *failure)};
     }
     Judge judge(lab.contract, set, *lab.reference, lab.folder / "scratch", lab.cancel_fd);

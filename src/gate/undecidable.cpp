@@ -84,7 +84,7 @@ std::string describe(const Undecidable& gap) {
   if (gap.n_needed == 0) {
     return fmt::format("{}: no number of samples can prove a margin of {:.4g}", where, gap.margin);
   }
-  return fmt::format("{}: {} samples (groups count once) prove nothing within {:.4g} even if none is lost; at least {} are needed", where,
+  return fmt::format("{}: {} samples prove nothing within {:.4g} even if none is lost; at least {} are needed (a group counts once)", where,
                      gap.n, gap.margin, gap.n_needed);
 }
 

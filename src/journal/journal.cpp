@@ -209,10 +209,18 @@ Result<Journal> Journal::create(const std::filesystem::path& file) {
   }
   auto impl = std::make_unique<Impl>();
   impl->file = file;
-  impl->db = FIEL_TRY(open_database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-  FIEL_TRY(impl->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE;"));
-  FIEL_TRY(impl->execute(kSchema));
-  FIEL_TRY(impl->execute(fmt::format("INSERT INTO meta VALUES('format', '{}'); COMMIT;", kJournalFormat).c_str()));
+  const auto made = [&]() -> Result<> {
+    impl->db = FIEL_TRY(open_database(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    FIEL_TRY(impl->execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE;"));
+    FIEL_TRY(impl->execute(kSchema));
+    return impl->execute(fmt::format("INSERT INTO meta VALUES('format', '{}'); COMMIT;", kJournalFormat).c_str());
+  }();
+  if (!made) {  // half a journal would be taken for a run
+    impl->db.reset();
+    std::error_code ignored;
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + end, ignored);
+    return std::unexpected(made.error());
+  }
   return Journal(std::move(impl));
 }
 

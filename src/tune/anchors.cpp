@@ -29,7 +29,7 @@ Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
     }
     failure = std::get<Failure>(std::move(answer));
   }
-  FIEL_TRY(stop_if_cancelled(*failure));
+  FIEL_TRY(stop_if_not_its_fault(lab, *failure));
   return fail(ErrorKind::kEnvironment,
               fmt::format("engine {} does not work here: {}", engine.target.name, failure->message),
               fmt::format("`fiel engines` shows what is missing{}{}", failure->log_tail.empty() ? "" : "; its last words:\n",

@@ -1,6 +1,7 @@
 #include "tune/run.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -95,6 +96,19 @@ Result<> check_unchanged(const Json& run, const Ground& ground) {
   return {};
 }
 
+Result<> check_cores(const Contract& contract) {
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  if (sched_getaffinity(0, sizeof(ours), &ours) != 0) return {};
+  for (const int core : contract.cores) {
+    if (core < CPU_SETSIZE && CPU_ISSET(core, &ours)) continue;
+    return fail(ErrorKind::kContract,
+                fmt::format("{}: core {} is not there, or not for this process to use", contract.place("target.cores"), core),
+                "`nproc` and `taskset -p $$` show what is; leave `cores` out to use all");
+  }
+  return {};
+}
+
 // Routes are words of the engines' own, so the engines are asked before any work starts.
 Result<> check_words(const Ground& ground, const TuneOptions& options, int cancel_fd) {
   if (ground.contract.baseline.empty() && options.routes.empty()) return {};
@@ -109,7 +123,7 @@ Result<> check_words(const Ground& ground, const TuneOptions& options, int cance
   const Space space = FIEL_TRY(Space::create(std::move(spaces)));
   if (!ground.contract.baseline.empty()) {
     auto route = parse_route(ground.contract.baseline, space);
-    if (!route) return std::unexpected(std::move(route).error().with_context("[target] baseline"));
+    if (!route) return std::unexpected(std::move(route).error().with_context(ground.contract.place("target.baseline")));
   }
   if (!options.routes.empty()) {
     auto restricted = restrict_space(space, options.routes);
@@ -157,6 +171,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
                 "`fiel resume` goes on with it; or name another folder with -o");
   }
   for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
+  FIEL_TRY(check_cores(contract));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
   Ground ground = FIEL_TRY(lay_ground(std::move(contract), options.folder / "data"));

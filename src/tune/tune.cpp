@@ -23,7 +23,7 @@ namespace {
 
 // A screen is one session: a candidate that it shows this much slower is not worth a full judgement.
 constexpr double kHopelessLogRatio = -0.03;
-constexpr double kFirstGuessSeconds = 3;  // of one candidate, until some were tried
+constexpr double kProcessesPerTrial = 4;  // to build, load, probe and screen costs about so many timed processes
 
 // What the steps hand on to each other; all of it comes out of records.
 struct Pipeline {
@@ -34,6 +34,8 @@ struct Pipeline {
   BudgetPlan plan = {};
   std::vector<int> entrants = {};
   std::vector<int> nominees = {};
+  std::int64_t tried = 0;
+  std::string stop = {};
 };
 
 // What ships if nothing beats it: the comparator, as long as nothing was found against it.
@@ -118,7 +120,7 @@ class Partner {
     live_.reset();
     auto started = start_live(lab_, comparator_);
     if (const auto* failure = std::get_if<Failure>(&started)) {
-      FIEL_TRY(stop_if_cancelled(*failure));
+      FIEL_TRY(stop_if_not_its_fault(lab_, *failure));
       return fail(ErrorKind::kDied, "the comparator does not start any more: " + failure->message,
                   "see logs/ in the run folder; `fiel resume` tries again");
     }
@@ -164,7 +166,8 @@ StepResult search(Pipeline& p) {
   double spent_on_trials = 0;
   while (stop.empty()) {
     const double before = lab.recorder.spent_seconds();
-    const double expected = tried > 0 ? spent_on_trials / static_cast<double>(tried) : kFirstGuessSeconds;
+    const double expected = tried > 0 ? spent_on_trials / static_cast<double>(tried)
+                                      : kProcessesPerTrial * p.costs.session_seconds_per_process;
     if (p.input.candidates && tried >= *p.input.candidates) {
       stop = "candidates";
     } else if (before + expected > p.plan.search_until) {
@@ -187,6 +190,8 @@ StepResult search(Pipeline& p) {
     return Record{.body = {{"stop_reason", stop}, {"tried", tried}, {"strategy", strategy->name()},
                            {"space_size", space.size()}}};
   }));
+  p.tried = tried;
+  p.stop = stop;
   return std::nullopt;
 }
 
@@ -229,6 +234,14 @@ StepResult race_entrants(Pipeline& p) {
     p.nominees = result.nominees;
   }
   if (!p.nominees.empty()) return std::nullopt;
+  if (p.tried == 0 && p.stop == "budget" && fallback(p)) {
+    return Verdict{.word = VerdictWord::kUndecided, .ships = fallback(p), .winner = {},
+                   .reason = fmt::format("the budget of {} ended before a single candidate was tried",
+                                         format_duration(p.input.wall_seconds)),
+                   .missing = {fmt::format("a budget of at least {}",
+                                           format_duration(p.plan.least_wall_seconds +
+                                                           20 * kProcessesPerTrial * p.costs.session_seconds_per_process))}};
+  }
   if (too_noisy(result.rounds, result.rejected_rounds)) {
     return Verdict{.word = VerdictWord::kUndecided,
                    .ships = fallback(p), .winner = {},
@@ -279,6 +292,7 @@ StepResult prove(Pipeline& p) {
     FIEL_TRY(estimate_speedup(lab, p.comparator.id, nominee));
     const CandidateState& state = lab.standing.at(nominee);
     if (in_the_race(state.status)) {
+      FIEL_TRY(check_artifact(lab, state.artifact));  // what ships is what was measured
       return Verdict{.word = VerdictWord::kImproved, .ships = nominee, .winner = nominee,
                      .reason = fmt::format("#{} is proven faster ({}) and accurate on the hold-out", nominee, speed.message),
                      .missing = {}};
