@@ -26,6 +26,8 @@ double RealClock::now_seconds() {
 
 std::string RealClock::utc_now() { return format_utc(std::time(nullptr)); }
 
-std::string FakeClock::utc_now() { return format_utc(kFakeStart + static_cast<std::time_t>(seconds_)); }
+std::string FakeClock::utc_now() {
+  return format_utc(kFakeStart + static_cast<std::time_t>(seconds_));
+}
 
 }  // namespace fiel

@@ -8,8 +8,8 @@ namespace fiel {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual double now_seconds() = 0;     // monotonic, since an arbitrary start; differences only
-  virtual std::string utc_now() = 0;    // "2025-01-31T23:59:59Z", for records and people
+  virtual double now_seconds() = 0;   // monotonic, since an arbitrary start; differences only
+  virtual std::string utc_now() = 0;  // "2025-01-31T23:59:59Z", for records and people
 };
 
 class RealClock : public Clock {

@@ -42,7 +42,8 @@ Result<> write_all(const Fd& descriptor, const fs::path& path, std::string_view 
   return {};
 }
 
-// A rename is on disk only when its folder is. Some file systems refuse to sync a folder (EINVAL); they order it anyhow.
+// A rename is on disk only when its folder is. Some file systems refuse to sync a folder (EINVAL);
+// they order it anyhow.
 Result<> sync_folder(const fs::path& folder) {
   const Fd descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.is_open()) return std::unexpected(file_error("open", folder, errno));
@@ -71,13 +72,17 @@ fs::path folder_of(const fs::path& path) {
 std::string_view hint_for(int error_number) {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT: return "free some space there, or choose another place (-o, TMPDIR)";
+    case EDQUOT:
+      return "free some space there, or choose another place (-o, TMPDIR)";
     case EACCES:
     case EPERM:
-    case EROFS: return "check who may write there, or choose another place (-o)";
+    case EROFS:
+      return "check who may write there, or choose another place (-o)";
     case EMFILE:
-    case ENFILE: return "raise the limit on open files (ulimit -n)";
-    default: return "";
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n)";
+    default:
+      return "";
   }
 }
 
@@ -100,7 +105,8 @@ void Fd::close() {
 
 std::string errno_words(int error_number) {
   std::string words = std::generic_category().message(error_number);
-  if (!words.empty() && words[0] >= 'A' && words[0] <= 'Z') words[0] = static_cast<char>(words[0] + 32);
+  if (!words.empty() && words[0] >= 'A' && words[0] <= 'Z')
+    words[0] = static_cast<char>(words[0] + 32);
   return words;
 }
 
@@ -121,7 +127,8 @@ Result<std::string> read_tail(const fs::path& path, std::int64_t from, std::int6
   if (!descriptor.is_open()) return std::unexpected(file_error("read", path, errno));
   const off_t end = ::lseek(descriptor.get(), 0, SEEK_END);
   if (end < 0) return std::unexpected(file_error("read", path, errno));
-  std::string text(static_cast<std::size_t>(std::clamp<std::int64_t>(end - from, 0, max_bytes)), '\0');
+  std::string text(static_cast<std::size_t>(std::clamp<std::int64_t>(end - from, 0, max_bytes)),
+                   '\0');
   const off_t start = end - static_cast<off_t>(text.size());
   const ssize_t got = ::pread(descriptor.get(), text.data(), text.size(), start);
   if (got < 0) return std::unexpected(file_error("read", path, errno));
@@ -156,11 +163,14 @@ Result<> remove_tree(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
   if (!error) return {};
-  // A folder without write permission holds its children; give ourselves permission and try once more.
+  // A folder without write permission holds its children; give ourselves permission and try once
+  // more.
   std::error_code ignored;
-  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, ignored);
+  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow,
+                  ignored);
   const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(path, options, ignored), end; it != end; it.increment(ignored)) {
+  for (fs::recursive_directory_iterator it(path, options, ignored), end; it != end;
+       it.increment(ignored)) {
     if (ignored) break;
     std::error_code each;
     if (it->is_symlink(each) || !it->is_directory(each)) continue;
@@ -172,8 +182,9 @@ Result<> remove_tree(const fs::path& path) {
 }
 
 Result<std::int64_t> free_bytes(const fs::path& path) {
-  struct statvfs facts {};
-  if (::statvfs(path.c_str(), &facts) != 0) return std::unexpected(file_error("look at", path, errno));
+  struct statvfs facts{};
+  if (::statvfs(path.c_str(), &facts) != 0)
+    return std::unexpected(file_error("look at", path, errno));
   return static_cast<std::int64_t>(facts.f_bavail) * static_cast<std::int64_t>(facts.f_frsize);
 }
 
@@ -207,12 +218,14 @@ Result<FileLock> FileLock::acquire(const fs::path& path) {
     if (errno != EWOULDBLOCK) return std::unexpected(file_error("lock", path, errno));
     std::string holder = read_tail(path, 0, 32).value_or("");
     while (!holder.empty() && holder.back() == '\n') holder.pop_back();
-    return fail(ErrorKind::kEnvironment,
-                fmt::format("{} is in use by process {}", path.string(), holder.empty() ? "?" : holder),
-                "wait for it to end, or stop it");
+    return fail(
+        ErrorKind::kEnvironment,
+        fmt::format("{} is in use by process {}", path.string(), holder.empty() ? "?" : holder),
+        "wait for it to end, or stop it");
   }
   const std::string text = fmt::format("{}\n", ::getpid());
-  if (::ftruncate(descriptor.get(), 0) != 0) return std::unexpected(file_error("write", path, errno));
+  if (::ftruncate(descriptor.get(), 0) != 0)
+    return std::unexpected(file_error("write", path, errno));
   FIEL_TRY(write_all(descriptor, path, text));
   return FileLock(std::move(descriptor));
 }

@@ -1,5 +1,5 @@
-// Reading and writing files so that a crash leaves either the old or the new content, and errors that say path and
-// cause. Knows nothing of what the files mean.
+// Reading and writing files so that a crash leaves either the old or the new content, and errors
+// that say path and cause. Knows nothing of what the files mean.
 #pragma once
 
 #include <cstdint>
@@ -32,19 +32,23 @@ class Fd {
 
 /// "no space left on device"; the words of the C library, lower-case first letter.
 std::string errno_words(int error_number);
-/// "cannot <act> <path>: <words>" of kind kEnvironment, with a hint where we know one (no space, permission).
+/// "cannot <act> <path>: <words>" of kind kEnvironment, with a hint where we know one (no space,
+/// permission).
 Error file_error(std::string_view act, const std::filesystem::path& path, int error_number);
 
 /// At most `max_bytes`; a longer file is an error, not a truncation.
 Result<std::string> read_text(const std::filesystem::path& path,
                               std::int64_t max_bytes = std::int64_t{256} << 20);
 /// The last `max_bytes` of the file, but nothing before `from`.
-Result<std::string> read_tail(const std::filesystem::path& path, std::int64_t from, std::int64_t max_bytes);
+Result<std::string> read_tail(const std::filesystem::path& path, std::int64_t from,
+                              std::int64_t max_bytes);
 /// All of `bytes` under a temporary name in the same folder, fsync, rename, fsync of the folder.
 Result<> write_atomic(const std::filesystem::path& path, std::string_view bytes);
-/// Makes the folder and those above it; one that is there already is fine, a file of that name is an error.
+/// Makes the folder and those above it; one that is there already is fine, a file of that name is
+/// an error.
 Result<> ensure_folder(const std::filesystem::path& path);
-/// Removes a folder with all below it, also where folders are read-only. Links are removed, never followed.
+/// Removes a folder with all below it, also where folders are read-only. Links are removed, never
+/// followed.
 Result<> remove_tree(const std::filesystem::path& path);
 /// What an unprivileged user may still write on the file system that holds `path`.
 Result<std::int64_t> free_bytes(const std::filesystem::path& path);
@@ -65,7 +69,8 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// Keeps a second process out (flock on `path`, which holds our process id and stays behind, unlocked).
+/// Keeps a second process out (flock on `path`, which holds our process id and stays behind,
+/// unlocked).
 class FileLock {
  public:
   /// Never waits: a lock that another holds is kEnvironment and names its process.

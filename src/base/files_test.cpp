@@ -102,7 +102,8 @@ TEST(FileLock, ASecondHolderIsRefusedByName) {
   {
     const auto first = FileLock::acquire(path);
     ASSERT_TRUE(first);
-    const auto second = FileLock::acquire(path);  // flock belongs to the open file, so our own process is refused too
+    const auto second = FileLock::acquire(
+        path);  // flock belongs to the open file, so our own process is refused too
     ASSERT_FALSE(second);
     EXPECT_THAT(second.error().message, HasSubstr(std::to_string(::getpid())));
   }

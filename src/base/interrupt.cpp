@@ -39,11 +39,12 @@ void handle(int) {
 Result<Interrupt> Interrupt::install() {
   FIEL_CHECK(wake_descriptor == -1);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return std::unexpected(file_error("make", "a pipe", errno));
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return std::unexpected(file_error("make", "a pipe", errno));
   Interrupt interrupt{Fd(ends[0]), Fd(ends[1])};
   wake_descriptor = ends[1];
   signals_seen = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   for (Handled& each : handled) {

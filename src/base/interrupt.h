@@ -1,5 +1,6 @@
-// What Ctrl-C does: the first SIGINT, SIGTERM or SIGHUP makes a descriptor readable that all poll loops watch; the
-// second kills all children and exits with 130 at once. Nothing else happens in the handler.
+// What Ctrl-C does: the first SIGINT, SIGTERM or SIGHUP makes a descriptor readable that all poll
+// loops watch; the second kills all children and exits with 130 at once. Nothing else happens in
+// the handler.
 #pragma once
 
 #include "base/files.h"
@@ -9,8 +10,8 @@ namespace fiel {
 
 class Interrupt {
  public:
-  /// Takes the signals until the object goes; at most one at a time (FIEL_CHECK). A signal that was ignored when we
-  /// started (nohup) stays ignored.
+  /// Takes the signals until the object goes; at most one at a time (FIEL_CHECK). A signal that was
+  /// ignored when we started (nohup) stays ignored.
   static Result<Interrupt> install();
 
   Interrupt(Interrupt&& other) noexcept = default;

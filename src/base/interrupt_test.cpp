@@ -26,7 +26,7 @@ TEST(Interrupt, SignalsAreGivenBack) {
     std::raise(SIGTERM);
     EXPECT_FALSE(interrupt->cancelled());  // ignored before, so still ignored
   }
-  struct sigaction now {};
+  struct sigaction now{};
   ::sigaction(SIGTERM, nullptr, &now);
   EXPECT_EQ(now.sa_handler, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);

@@ -3,7 +3,8 @@
 namespace fiel {
 namespace {
 
-// Length of the UTF-8 sequence at the start of `text`; 0 if it is none (overlong forms and surrogates are none).
+// Length of the UTF-8 sequence at the start of `text`; 0 if it is none (overlong forms and
+// surrogates are none).
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

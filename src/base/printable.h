@@ -1,4 +1,5 @@
-// Makes text that another program wrote fit to be shown and recorded: valid UTF-8, no control characters.
+// Makes text that another program wrote fit to be shown and recorded: valid UTF-8, no control
+// characters.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace fiel {
 
-/// Invalid bytes become U+FFFD; terminal escapes go; of a line that was overwritten by '\r' the last state stays; other
-/// control characters but '\n' and '\t' become blanks.
+/// Invalid bytes become U+FFFD; terminal escapes go; of a line that was overwritten by '\r' the
+/// last state stays; other control characters but '\n' and '\t' become blanks.
 std::string printable(std::string_view text);
 
 /// The last `count` lines.

@@ -8,10 +8,13 @@ namespace {
 TEST(Printable, GoodTextStays) { EXPECT_EQ(printable("a\tß→😀\nb"), "a\tß→😀\nb"); }
 
 TEST(Printable, InvalidUtf8BecomesAReplacementCharacter) {
-  EXPECT_EQ(printable("a\xff""b"), "a\uFFFD""b");
-  EXPECT_EQ(printable("\xC0\x80"), "\uFFFD\uFFFD");          // overlong
+  EXPECT_EQ(printable("a\xff"
+                      "b"),
+            "a\uFFFD"
+            "b");
+  EXPECT_EQ(printable("\xC0\x80"), "\uFFFD\uFFFD");            // overlong
   EXPECT_EQ(printable("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
-  EXPECT_EQ(printable("\xE2\x86"), "\uFFFD\uFFFD");          // cut off
+  EXPECT_EQ(printable("\xE2\x86"), "\uFFFD\uFFFD");            // cut off
 }
 
 TEST(Printable, EscapesControlsAndOverwrittenLinesGo) {

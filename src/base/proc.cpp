@@ -16,7 +16,8 @@
 namespace fiel {
 namespace {
 
-// Small files of /proc; empty when the process is gone. Not read_text: errors are normal here and need no words.
+// Small files of /proc; empty when the process is gone. Not read_text: errors are normal here and
+// need no words.
 std::string slurp(const std::string& path) {
   const Fd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.is_open()) return {};
@@ -40,7 +41,8 @@ void each_number(const std::string& folder, const std::function<void(pid_t)>& vi
   }
 }
 
-// The fields of a stat line from the third on; the second, a name in parentheses, may hold anything.
+// The fields of a stat line from the third on; the second, a name in parentheses, may hold
+// anything.
 std::optional<ProcessFacts> parse_stat(pid_t pid, const std::string& text) {
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
@@ -48,11 +50,12 @@ std::optional<ProcessFacts> parse_stat(pid_t pid, const std::string& text) {
   facts.pid = pid;
   unsigned long user = 0, system = 0;
   long reaped_user = 0, reaped_system = 0, pages = 0;
-  const int got = std::sscanf(text.c_str() + name_end + 1,
-                              " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d "
-                              "%*d %*u %*u %ld",
-                              &facts.state, &facts.parent, &facts.group, &user, &system, &reaped_user,
-                              &reaped_system, &pages);
+  const int got =
+      std::sscanf(text.c_str() + name_end + 1,
+                  " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d "
+                  "%*d %*u %*u %ld",
+                  &facts.state, &facts.parent, &facts.group, &user, &system, &reaped_user,
+                  &reaped_system, &pages);
   if (got != 8) return std::nullopt;
   const double tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
   facts.cpu_seconds = static_cast<double>(user + system) / tick;
@@ -78,7 +81,8 @@ std::vector<ProcessFacts> read_all_processes() {
 std::vector<pid_t> group_members(pid_t group) {
   std::vector<pid_t> members;
   each_number("/proc", [&](pid_t pid) {
-    if (::getpgid(pid) == group) members.push_back(pid);  // one call instead of a file: most are not ours
+    if (::getpgid(pid) == group)
+      members.push_back(pid);  // one call instead of a file: most are not ours
   });
   return members;
 }

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kTailBytes = 4096;
 constexpr std::size_t kReadBytes = 1 << 20;  // a turn; then the other descriptors get theirs
 constexpr double kGraceSeconds = 0.5;
-constexpr double kTickSeconds = 0.02;  // how often we ask for the end where the kernel can't tell us
+constexpr double kTickSeconds =
+    0.02;  // how often we ask for the end where the kernel can't tell us
 
 double now_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -42,7 +43,8 @@ bool wait_for_events(Child& child, int cancel_fd, bool has_input, double seconds
 
 }  // namespace
 
-Result<ProgramResult> run_program(const std::vector<std::string>& argv, const ProgramOptions& options) {
+Result<ProgramResult> run_program(const std::vector<std::string>& argv,
+                                  const ProgramOptions& options) {
   Child child = FIEL_TRY(Child::start({.argv = argv,
                                        .environment = options.environment,
                                        .working_folder = options.working_folder}));
@@ -63,8 +65,8 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv, const Pr
     if (wait_for_events(child, options.cancel_fd, !rest.empty(), left)) {
       return fail(ErrorKind::kCancelled, fmt::format("{} was stopped", argv[0]));
     }
-    // Asked before reading: what it wrote before its end is then in the pipe. Not the end of its output ends the loop, but
-    // its own, since a grandchild may hold the pipe for ever.
+    // Asked before reading: what it wrote before its end is then in the pipe. Not the end of its
+    // output ends the loop, but its own, since a grandchild may hold the pipe for ever.
     ended = child.has_ended();
     if (child.output().is_open() &&
         read_available(child.output(), result.output, kReadBytes) == Flow::kClosed) {
@@ -72,7 +74,8 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv, const Pr
     }
     if (child.errors().is_open()) read_errors(child, result.errors_tail);
     if (std::ssize(result.output) > options.max_output_bytes) {
-      return fail(ErrorKind::kProtocol, fmt::format("{} wrote more than {} bytes", argv[0], options.max_output_bytes));
+      return fail(ErrorKind::kProtocol,
+                  fmt::format("{} wrote more than {} bytes", argv[0], options.max_output_bytes));
     }
   }
   result.seconds = now_seconds() - start;

@@ -1,11 +1,8 @@
 #include "base/subprocess.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/launch.h"
 #include "base/proc.h"
 
 extern char** environ;
@@ -26,10 +24,9 @@ extern char** environ;
 namespace fiel {
 namespace {
 
-namespace fs = std::filesystem;
-
-// The groups that live now. Global, since a signal handler must be able to end them, and since an orphan that comes to us
-// must be told from a child of ours; a fixed array of atomics, since a handler may not take locks or memory.
+// The groups that live now. Global, since a signal handler must be able to end them, and since an
+// orphan that comes to us must be told from a child of ours; a fixed array of atomics, since a
+// handler may not take locks or memory.
 constexpr std::size_t kMaxChildren = 256;
 std::array<std::atomic<pid_t>, kMaxChildren> live_groups{};
 
@@ -49,7 +46,8 @@ void forget(pid_t group) {
 }
 
 bool is_child_of_ours(pid_t pid) {
-  return std::any_of(live_groups.begin(), live_groups.end(), [&](const auto& slot) { return slot == pid; });
+  return std::any_of(live_groups.begin(), live_groups.end(),
+                     [&](const auto& slot) { return slot == pid; });
 }
 
 // Of one length always: the size of the environment moves the stack and with it the timing.
@@ -65,125 +63,6 @@ bool passes_on(std::string_view name) {
          name.starts_with("PYTHON");
 }
 
-// The file to execute, absolute, since the child changes its folder first.
-Result<fs::path> find_program(const std::string& name, const std::vector<std::string>& environment) {
-  if (name.empty()) return fail(ErrorKind::kEnvironment, "cannot start a program without a name");
-  std::error_code error;
-  if (name.find('/') != std::string::npos) return fs::absolute(name, error);
-  std::string folders = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& assignment : environment) {
-    if (assignment.starts_with("PATH=")) folders = assignment.substr(5);
-  }
-  for (std::size_t start = 0; start <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', start), folders.size());
-    const fs::path file = fs::absolute(fs::path(folders.substr(start, end - start)) / name, error);
-    if (fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0) return file;
-    start = end + 1;
-  }
-  return fail(ErrorKind::kEnvironment, fmt::format("cannot start {}: not found in PATH", name),
-              "install it, or give its full path");
-}
-
-// All that the child needs between fork and exec, made before: there it may call only what a signal handler may.
-struct Launch {
-  std::string file, folder;
-  std::vector<char*> argv, envp;
-  cpu_set_t cores{};
-  std::array<int, 3> descriptors{};  // all above 2
-  int report = -1;                   // close-on-exec: end of file says that exec worked
-  pid_t parent = 0;
-};
-
-enum class Stage : int { kFolder, kCores, kExec };
-struct LaunchFailure {
-  Stage stage;
-  int error_number;
-};
-
-[[noreturn]] void give_up(const Launch& launch, Stage stage) {
-  const LaunchFailure failure{stage, errno};
-  [[maybe_unused]] const ssize_t put = ::write(launch.report, &failure, sizeof failure);
-  ::_exit(127);
-}
-
-void reset_signals() {
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-[[noreturn]] void become_program(const Launch& launch) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launch.parent) ::_exit(127);  // the parent died before the line above
-  reset_signals();
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  // When memory runs out, the kernel should take this process and not the coordinator.
-  const int badness = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (badness >= 0) [[maybe_unused]] const ssize_t put = ::write(badness, "500", 3);
-  for (int i = 0; i < 3; ++i) ::dup2(launch.descriptors[static_cast<std::size_t>(i)], i);
-  // Also descriptors that whoever started us left open. Older kernels lack the call; ours are all close-on-exec anyway.
-  ::syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
-  if (!launch.folder.empty() && ::chdir(launch.folder.c_str()) != 0) give_up(launch, Stage::kFolder);
-  if (CPU_COUNT(&launch.cores) > 0 && ::sched_setaffinity(0, sizeof launch.cores, &launch.cores) != 0) {
-    give_up(launch, Stage::kCores);
-  }
-  ::execve(launch.file.c_str(), launch.argv.data(), launch.envp.data());
-  give_up(launch, Stage::kExec);
-}
-
-struct Pipe {
-  Fd read, write;
-};
-
-// Both ends close-on-exec and above 2, so that dup2 onto 0, 1 and 2 never meets itself.
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(file_error("make", "a pipe", errno));
-  Pipe pipe{Fd(ends[0]), Fd(ends[1])};
-  for (Fd* end : {&pipe.read, &pipe.write}) {
-    if (end->get() > 2) continue;
-    *end = Fd(::fcntl(end->get(), F_DUPFD_CLOEXEC, 3));
-    if (!end->is_open()) return std::unexpected(file_error("make", "a pipe", errno));
-  }
-  return pipe;
-}
-
-void make_non_blocking(const Fd& descriptor) {
-  ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
-}
-
-Result<Fd> open_log(const fs::path& path) {
-  Fd log(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!log.is_open()) return std::unexpected(file_error("open", path, errno));
-  if (log.get() <= 2) log = Fd(::fcntl(log.get(), F_DUPFD_CLOEXEC, 3));
-  return log;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& text : strings) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-Error launch_error(const LaunchFailure& failure, const ChildSpec& spec) {
-  switch (failure.stage) {
-    case Stage::kFolder: return file_error("enter", spec.working_folder, failure.error_number);
-    case Stage::kCores:
-      return Error{ErrorKind::kEnvironment,
-                   fmt::format("cannot run {} on the cores asked for: {}", spec.argv[0],
-                               errno_words(failure.error_number)),
-                   "name cores that this machine has and that we may use ([target] cores)"};
-    case Stage::kExec: break;
-  }
-  return file_error("start", spec.argv[0], failure.error_number);
-}
-
 double now_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
@@ -196,7 +75,8 @@ void nap_one_millisecond() { ::poll(nullptr, 0, 1); }
 std::string to_string(const ExitState& state) {
   if (state.signal) {
     std::string words = ::strsignal(*state.signal);
-    if (!words.empty()) words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+    if (!words.empty())
+      words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
     return fmt::format("signal {} ({})", *state.signal, words);
   }
   return state.status ? fmt::format("exit status {}", *state.status) : "an unknown end";
@@ -217,63 +97,26 @@ std::vector<std::string> clean_environment(const std::map<std::string, std::stri
 }
 
 Result<Child> Child::start(const ChildSpec& spec) {
-  if (spec.argv.empty()) return fail(ErrorKind::kEnvironment, "cannot start a program without a name");
+  if (spec.argv.empty()) {
+    return fail(ErrorKind::kEnvironment, "cannot start a program without a name");
+  }
   std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone is an error of write(), not our end
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would take the exit status from us
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // orphans of our children come to us, not to init
 
   Child child;
   child.mark_ = next_mark();
-  std::vector<std::string> argv = spec.argv;
   std::vector<std::string> environment = clean_environment(spec.environment);
   environment.push_back(child.mark_);
-
-  Launch launch;
-  launch.file = FIEL_TRY(find_program(argv[0], environment)).string();
-  launch.folder = spec.working_folder.string();
-  launch.argv = pointers(argv);
-  launch.envp = pointers(environment);
-  launch.parent = ::getpid();
-  CPU_ZERO(&launch.cores);
-  for (const int core : spec.cores) {
-    if (core < 0 || core >= CPU_SETSIZE) return std::unexpected(launch_error({Stage::kCores, EINVAL}, spec));
-    CPU_SET(static_cast<std::size_t>(core), &launch.cores);
+  Launched launched = FIEL_TRY(launch(spec, std::move(environment)));
+  child.pid_ = launched.pid;
+  if (!remember(child.pid_)) {
+    return fail(ErrorKind::kEnvironment, "cannot keep more than 256 child processes");
   }
-
-  Pipe input = FIEL_TRY(make_pipe());
-  Pipe output = FIEL_TRY(make_pipe());
-  Pipe report = FIEL_TRY(make_pipe());
-  Pipe errors;
-  if (spec.error_log.empty()) {
-    errors = FIEL_TRY(make_pipe());
-  } else {
-    errors.write = FIEL_TRY(open_log(spec.error_log));
-  }
-  launch.descriptors = {input.read.get(), output.write.get(), errors.write.get()};
-  launch.report = report.write.get();
-
-  const pid_t pid = ::fork();
-  if (pid < 0) return std::unexpected(file_error("start", spec.argv[0], errno));
-  if (pid == 0) become_program(launch);
-
-  ::setpgid(pid, pid);  // in both processes, so that it is true whichever goes first
-  child.pid_ = pid;
-  if (!remember(pid)) return fail(ErrorKind::kEnvironment, "cannot keep more than 256 child processes");
-  child.end_descriptor_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  child.input_ = std::move(input.write);
-  child.output_ = std::move(output.read);
-  child.errors_ = std::move(errors.read);
-  make_non_blocking(child.input_);
-  make_non_blocking(child.output_);
-  if (child.errors_.is_open()) make_non_blocking(child.errors_);
-
-  report.write.close();
-  LaunchFailure failure{};
-  ssize_t got = 0;
-  do {
-    got = ::read(report.read.get(), &failure, sizeof failure);
-  } while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof failure)) return std::unexpected(launch_error(failure, spec));
+  child.end_descriptor_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid_, 0)));
+  child.input_ = std::move(launched.input);
+  child.output_ = std::move(launched.output);
+  child.errors_ = std::move(launched.errors);
   return child;
 }
 
@@ -288,11 +131,13 @@ Child::Child(Child&& other) noexcept
 
 Child::~Child() { end(0); }
 
-// The process stays a zombie until end() reaps it, so that its id and its group's can't be given to another.
+// The process stays a zombie until end() reaps it, so that its id and its group's can't be given to
+// another.
 bool Child::has_ended() {
   if (state_ || pid_ == 0) return true;
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == ECHILD;
   if (info.si_pid == 0) return false;
   state_.emplace();
   (info.si_code == CLD_EXITED ? state_->status : state_->signal) = info.si_status;
@@ -323,7 +168,8 @@ ExitState Child::end(double grace_seconds) {
     wait_for_end(grace_seconds);
   }
   ::kill(-pid_, SIGKILL);
-  constexpr double kPatienceSeconds = 2;  // a process deep in a driver may not even take SIGKILL at once
+  constexpr double kPatienceSeconds =
+      2;  // a process deep in a driver may not even take SIGKILL at once
   wait_for_end(kPatienceSeconds);
   const double deadline = now_seconds() + kPatienceSeconds;
   do {

@@ -1,9 +1,11 @@
-// How we start another program and how it ends with all that it started. Knows nothing of the worker protocol.
+// How we start another program and how it ends with all that it started. Knows nothing of the
+// worker protocol.
 //
-//   a child     is a process group of its own, dies when we die, has a cleaned environment, leaves no core file,
-//               inherits no descriptor but 0, 1 and 2
-//   its end     SIGTERM, grace, SIGKILL to the whole group, stopped or not; what left the group comes to us as an
-//               orphan (we are its subreaper), is known by a mark in its environment, and is killed too
+//   a child     a process group of its own; dies when we die; a cleaned environment; no core file;
+//               no descriptor but 0, 1 and 2
+//   its end     SIGTERM, grace, SIGKILL to the whole group, stopped or not; what left the group
+//               comes to us as an orphan (we are its subreaper), is known by a mark in its
+//               environment, and is killed too
 //
 // One thread only: a child dies with the *thread* that started it (PR_SET_PDEATHSIG).
 #pragma once
@@ -35,16 +37,17 @@ struct ExitState {
 std::string to_string(const ExitState& state);
 
 struct ChildSpec {
-  std::vector<std::string> argv = {};  // [0] without '/' is looked up in PATH
+  std::vector<std::string> argv = {};                   // [0] without '/' is looked up in PATH
   std::map<std::string, std::string> environment = {};  // on top of the cleaned one
   std::filesystem::path working_folder = {};            // empty: ours
-  std::filesystem::path error_log = {};                 // standard error is appended there; empty: a pipe
-  std::vector<int> cores = {};                          // CPU affinity; empty: unchanged
+  std::filesystem::path error_log = {};  // standard error is appended there; empty: a pipe
+  std::vector<int> cores = {};           // CPU affinity; empty: unchanged
 };
 
 class Child {
  public:
-  /// A program that is missing or not executable, a working folder or core that is not there: kEnvironment.
+  /// A program that is missing or not executable, a working folder or core that is not there:
+  /// kEnvironment.
   static Result<Child> start(const ChildSpec& spec);
 
   Child(Child&& other) noexcept;
@@ -57,7 +60,8 @@ class Child {
   Fd& output() { return output_; }
   Fd& errors() { return errors_; }  // not open with an error_log
 
-  /// Becomes readable when the process ends; -1 where the kernel has no such thing (then ask has_ended() often).
+  /// Becomes readable when the process ends; -1 where the kernel has no such thing (then ask
+  /// has_ended() often).
   int end_descriptor() const { return end_descriptor_.get(); }
   /// The process itself; others of its group may live on.
   bool has_ended();
@@ -65,8 +69,8 @@ class Child {
   bool wait_for_end(double seconds);
   /// How it ended, once has_ended().
   const std::optional<ExitState>& exit_state() const { return state_; }
-  /// Ends and reaps all of the group and its orphans. Bounded: grace plus about two seconds for processes that
-  /// even SIGKILL can't end at once.
+  /// Ends and reaps all of the group and its orphans. Bounded: grace plus about two seconds for
+  /// processes that even SIGKILL can't end at once.
   ExitState end(double grace_seconds);
 
  private:
@@ -109,8 +113,9 @@ struct ProgramResult {
   double seconds = 0;
 };
 
-/// Runs a program to its end. A status that is not 0 is a ProgramResult; an Error is kEnvironment (could not start),
-/// kTimeout, kCancelled, or kProtocol (more output than allowed).
-Result<ProgramResult> run_program(const std::vector<std::string>& argv, const ProgramOptions& options);
+/// Runs a program to its end. A status that is not 0 is a ProgramResult; an Error is kEnvironment
+/// (could not start), kTimeout, kCancelled, or kProtocol (more output than allowed).
+Result<ProgramResult> run_program(const std::vector<std::string>& argv,
+                                  const ProgramOptions& options);
 
 }  // namespace fiel

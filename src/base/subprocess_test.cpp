@@ -35,7 +35,8 @@ int open_descriptors() {
 
 int children_of_ours() {
   int count = 0;
-  for (const ProcessFacts& facts : read_all_processes()) count += facts.parent == ::getpid() ? 1 : 0;
+  for (const ProcessFacts& facts : read_all_processes())
+    count += facts.parent == ::getpid() ? 1 : 0;
   return count;
 }
 
@@ -111,7 +112,8 @@ TEST(RunProgram, TooMuchOutputIsRefused) {
 TEST(RunProgram, ALateProgramIsEndedWithAllThatItStarted) {
   const int before = children_of_ours();
   const double seconds = seconds_of([] {
-    const auto result = shell("trap '' TERM; sleep 60 & setsid sleep 60 & wait", {.timeout_seconds = 0.2});
+    const auto result =
+        shell("trap '' TERM; sleep 60 & setsid sleep 60 & wait", {.timeout_seconds = 0.2});
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::kTimeout);
   });
@@ -148,12 +150,14 @@ TEST(RunProgram, OnlyNamedVariablesPassOn) {
   EXPECT_THAT(environment, Contains("LC_FIEL=1"));
   EXPECT_THAT(environment, Contains(StartsWith("PATH=")));
   EXPECT_THAT(environment, Not(Contains(StartsWith("FIEL_TEST_SECRET"))));
-  EXPECT_EQ(shell("echo $GIVEN$FIEL_TEST_SECRET", {.environment = {{"GIVEN", "2"}}})->output, "2\n");
+  EXPECT_EQ(shell("echo $GIVEN$FIEL_TEST_SECRET", {.environment = {{"GIVEN", "2"}}})->output,
+            "2\n");
 }
 
 TEST(RunProgram, NoDescriptorPassesOnAndNoneIsLeftOpen) {
   const int before = open_descriptors();
-  const Fd inherited(::open("/dev/null", O_RDONLY));  // without close-on-exec, as some library might
+  const Fd inherited(
+      ::open("/dev/null", O_RDONLY));  // without close-on-exec, as some library might
   EXPECT_EQ(shell("ls /proc/self/fd | wc -l")->output, "4\n");  // 0, 1, 2 and the folder itself
   EXPECT_EQ(open_descriptors(), before + 1);
 }
@@ -168,7 +172,8 @@ TEST(Child, RunsOnTheCoresGiven) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
   int core = 0;
   while (!CPU_ISSET(static_cast<std::size_t>(core), &allowed)) ++core;
-  auto child = Child::start({.argv = {"sh", "-c", "grep Cpus_allowed_list /proc/self/status; echo ."}, .cores = {core}});
+  auto child = Child::start(
+      {.argv = {"sh", "-c", "grep Cpus_allowed_list /proc/self/status; echo ."}, .cores = {core}});
   ASSERT_TRUE(child);
   EXPECT_THAT(read_until(*child, ".\n"), HasSubstr("\t" + std::to_string(core) + "\n"));
   const auto none = Child::start({.argv = {"true"}, .cores = {1000}});
@@ -190,7 +195,8 @@ TEST(Child, DiesWithTheProcessThatStartedIt) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   Fd read(ends[0]), write(ends[1]);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // so that the orphan becomes ours and we can see how it ended
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0,
+          0);  // so that the orphan becomes ours and we can see how it ended
   const pid_t starter = ::fork();
   if (starter == 0) {
     auto child = Child::start({.argv = {"sleep", "60"}});
@@ -199,12 +205,14 @@ TEST(Child, DiesWithTheProcessThatStartedIt) {
     ::raise(SIGKILL);
   }
   pid_t grandchild = 0;
-  ASSERT_EQ(::read(read.get(), &grandchild, sizeof grandchild), static_cast<ssize_t>(sizeof grandchild));
+  ASSERT_EQ(::read(read.get(), &grandchild, sizeof grandchild),
+            static_cast<ssize_t>(sizeof grandchild));
   ASSERT_GT(grandchild, 0);
   ASSERT_EQ(::waitpid(starter, nullptr, 0), starter);
   int status = 0;
   ASSERT_EQ(::waitpid(grandchild, &status, 0), grandchild);
-  EXPECT_TRUE(WIFSIGNALED(status));  // without PR_SET_PDEATHSIG it sleeps for a minute and exits with 0
+  EXPECT_TRUE(
+      WIFSIGNALED(status));  // without PR_SET_PDEATHSIG it sleeps for a minute and exits with 0
 }
 
 }  // namespace

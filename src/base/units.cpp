@@ -18,10 +18,16 @@ struct Unit {
 
 constexpr double kKibi = 1024.0;
 constexpr std::array kByteUnits{
-    Unit{"B", 1.0},     Unit{"KB", 1e3},           Unit{"kB", 1e3},
-    Unit{"MB", 1e6},    Unit{"GB", 1e9},           Unit{"TB", 1e12},
-    Unit{"KiB", kKibi}, Unit{"MiB", kKibi * kKibi}, Unit{"GiB", kKibi * kKibi * kKibi},
-    Unit{"TiB", kKibi * kKibi * kKibi * kKibi},
+    Unit{"B", 1.0},
+    Unit{"KB", 1e3},
+    Unit{"kB", 1e3},
+    Unit{"MB", 1e6},
+    Unit{"GB", 1e9},
+    Unit{"TB", 1e12},
+    Unit{"KiB", kKibi},
+    Unit{"MiB", kKibi* kKibi},
+    Unit{"GiB", kKibi* kKibi* kKibi},
+    Unit{"TiB", kKibi* kKibi* kKibi* kKibi},
 };
 constexpr std::array kTimeUnits{
     Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"µs", 1e-6}, Unit{"μs", 1e-6},  // both of Unicode's mu
@@ -35,14 +41,16 @@ void skip_blanks(std::string_view& text) {
 }
 
 /// One number and its unit off the front of `text`.
-Result<double> take_quantity(std::string_view& text, std::span<const Unit> units, std::string_view example) {
+Result<double> take_quantity(std::string_view& text, std::span<const Unit> units,
+                             std::string_view example) {
   const auto wrong = [example](std::string_view what) {
     return fail(ErrorKind::kUsage, std::string(what), fmt::format("write it like \"{}\"", example));
   };
   double number = 0.0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc()) return wrong("it has no number");
-  if (!(std::isfinite(number) && number >= 0.0) || text.starts_with('-')) return wrong("it is no finite positive number");
+  if (!(std::isfinite(number) && number >= 0.0) || text.starts_with('-'))
+    return wrong("it is no finite positive number");
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   skip_blanks(text);
   const std::string_view name = text.substr(0, text.find_first_of(" \t0123456789"));
@@ -66,7 +74,9 @@ std::string three_digits(double value) {
 Result<std::int64_t> parse_bytes(std::string_view text) {
   skip_blanks(text);
   const double bytes = FIEL_TRY(take_quantity(text, kByteUnits, "400 MiB"));
-  if (!text.empty()) return fail(ErrorKind::kUsage, fmt::format("'{}' follows it", text), "write it like \"400 MiB\"");
+  if (!text.empty())
+    return fail(ErrorKind::kUsage, fmt::format("'{}' follows it", text),
+                "write it like \"400 MiB\"");
   if (!(bytes <= kMaxBytes)) return fail(ErrorKind::kUsage, "it is too large", "at most 1 EiB");
   return std::llround(bytes);
 }
@@ -77,7 +87,8 @@ Result<double> parse_duration(std::string_view text) {
   do {
     seconds += FIEL_TRY(take_quantity(text, kTimeUnits, "8 ms"));
   } while (!text.empty());
-  if (!(seconds <= kMaxSeconds)) return fail(ErrorKind::kUsage, "it is too long", "at most 100 years");
+  if (!(seconds <= kMaxSeconds))
+    return fail(ErrorKind::kUsage, "it is too long", "at most 100 years");
   return seconds;
 }
 
@@ -106,7 +117,8 @@ std::string format_duration(double seconds) {
   const std::int64_t whole = std::llround(std::min(seconds, 1e15));
   const std::int64_t hours = whole / 3600;
   const std::int64_t minutes = whole / 60 % 60;
-  if (hours > 0) return minutes == 0 ? fmt::format("{} h", hours) : fmt::format("{} h {} min", hours, minutes);
+  if (hours > 0)
+    return minutes == 0 ? fmt::format("{} h", hours) : fmt::format("{} h {} min", hours, minutes);
   if (whole % 60 == 0) return fmt::format("{} min", minutes);
   return fmt::format("{} min {} s", minutes, whole % 60);
 }

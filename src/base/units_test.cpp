@@ -25,7 +25,8 @@ TEST(Units, WhatCannotBeMeantIsRefusedInWords) {
   EXPECT_EQ(parse_duration("fast").error().message, "it has no number");
   EXPECT_EQ(parse_duration("").error().message, "it has no number");
   EXPECT_EQ(parse_duration("8").error().hint, "write it like \"8 ms\"");
-  for (const char* text : {"-8 ms", "nan s", "inf s", "1e999 s", "1e300 h", "8 ms,", "0x8 ms", "-0 s"}) {
+  for (const char* text :
+       {"-8 ms", "nan s", "inf s", "1e999 s", "1e300 h", "8 ms,", "0x8 ms", "-0 s"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }
 }

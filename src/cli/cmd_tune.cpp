@@ -63,7 +63,9 @@ Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
                       .wall_seconds = {},
                       .candidates = {}};
   if (!arguments.budget.empty()) {
-    options.wall_seconds = FIEL_TRY(parse_duration(arguments.budget));
+    auto wall = parse_duration(arguments.budget);
+    if (!wall) return std::unexpected(std::move(wall).error().with_context("--budget"));
+    options.wall_seconds = *wall;
   }
   if (arguments.candidates > 0) options.candidates = arguments.candidates;
   if (arguments.dry_run) {

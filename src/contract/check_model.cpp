@@ -25,25 +25,36 @@ struct IntegerLimits {
 
 template <class T>
 IntegerLimits limits() {
-  return {static_cast<std::int64_t>(std::numeric_limits<T>::min()),
-          static_cast<std::int64_t>(std::min<std::uint64_t>(std::numeric_limits<T>::max(), INT64_MAX))};
+  return {
+      static_cast<std::int64_t>(std::numeric_limits<T>::min()),
+      static_cast<std::int64_t>(std::min<std::uint64_t>(std::numeric_limits<T>::max(), INT64_MAX))};
 }
 
 std::optional<IntegerLimits> limits_of(DType dtype) {
   switch (dtype) {
-    case DType::kInt64: return limits<std::int64_t>();
-    case DType::kInt32: return limits<std::int32_t>();
-    case DType::kInt16: return limits<std::int16_t>();
-    case DType::kInt8: return limits<std::int8_t>();
-    case DType::kUInt64: return limits<std::uint64_t>();
-    case DType::kUInt32: return limits<std::uint32_t>();
-    case DType::kUInt16: return limits<std::uint16_t>();
-    case DType::kUInt8: return limits<std::uint8_t>();
-    case DType::kBool: return IntegerLimits{0, 1};
+    case DType::kInt64:
+      return limits<std::int64_t>();
+    case DType::kInt32:
+      return limits<std::int32_t>();
+    case DType::kInt16:
+      return limits<std::int16_t>();
+    case DType::kInt8:
+      return limits<std::int8_t>();
+    case DType::kUInt64:
+      return limits<std::uint64_t>();
+    case DType::kUInt32:
+      return limits<std::uint32_t>();
+    case DType::kUInt16:
+      return limits<std::uint16_t>();
+    case DType::kUInt8:
+      return limits<std::uint8_t>();
+    case DType::kBool:
+      return IntegerLimits{0, 1};
     case DType::kFloat64:
     case DType::kFloat32:
     case DType::kFloat16:
-    case DType::kBFloat16: break;
+    case DType::kBFloat16:
+      break;
   }
   return std::nullopt;
 }
@@ -69,7 +80,8 @@ class Findings {
     for (const ModelPort& port : model.inputs) inputs.push_back(describe(port));
     for (const ModelPort& port : model.outputs) outputs.push_back(describe(port));
     return fail(ErrorKind::kContract, message,
-                fmt::format("the model takes {} and gives {}", fmt::join(inputs, ", "), fmt::join(outputs, ", ")));
+                fmt::format("the model takes {} and gives {}", fmt::join(inputs, ", "),
+                            fmt::join(outputs, ", ")));
   }
 
  private:
@@ -79,10 +91,16 @@ class Findings {
 
 void check_ports(const OnnxModel& model, Findings& findings) {
   for (const ModelPort& port : model.inputs) {
-    if (!port.dtype) findings.add("model.path", fmt::format("the model's input {} is of a type that fiel cannot feed", describe(port)));
+    if (!port.dtype)
+      findings.add(
+          "model.path",
+          fmt::format("the model's input {} is of a type that fiel cannot feed", describe(port)));
   }
   for (const ModelPort& port : model.outputs) {
-    if (!port.dtype) findings.add("model.path", fmt::format("the model's output {} is of a type that fiel cannot judge", describe(port)));
+    if (!port.dtype)
+      findings.add(
+          "model.path",
+          fmt::format("the model's output {} is of a type that fiel cannot judge", describe(port)));
   }
 }
 
@@ -92,9 +110,11 @@ void check_shapes(const Contract& contract, const OnnxModel& model, Findings& fi
       const std::string key = fmt::format("model.shape[{}].{}", i, name);
       const ModelPort* port = find_port(model.inputs, name);
       if (port == nullptr) {
-        findings.add(key, fmt::format("the model has no input '{}': {}", name, did_you_mean(name, names_of(model.inputs))));
+        findings.add(key, fmt::format("the model has no input '{}': {}", name,
+                                      did_you_mean(name, names_of(model.inputs))));
       } else if (!fits(*port, shape)) {
-        findings.add(key, fmt::format("the shape {} does not fit the model's input {}", to_string(shape), describe(*port)));
+        findings.add(key, fmt::format("the shape {} does not fit the model's input {}",
+                                      to_string(shape), describe(*port)));
       }
     }
   }
@@ -105,15 +125,19 @@ void check_ranges(const Contract& contract, const OnnxModel& model, Findings& fi
     const std::string key = fmt::format("model.input.{}", name);
     const ModelPort* port = find_port(model.inputs, name);
     if (port == nullptr) {
-      findings.add(key, fmt::format("the model has no input '{}': {}", name, did_you_mean(name, names_of(model.inputs))));
+      findings.add(key, fmt::format("the model has no input '{}': {}", name,
+                                    did_you_mean(name, names_of(model.inputs))));
       continue;
     }
     if (!port->dtype) continue;
     const auto allowed = limits_of(*port->dtype);
     if (!allowed) {
-      findings.add(key + ".range", fmt::format("a range is for integer inputs, and {} is {}: leave it out", name, to_string(*port->dtype)));
+      findings.add(key + ".range",
+                   fmt::format("a range is for integer inputs, and {} is {}: leave it out", name,
+                               to_string(*port->dtype)));
     } else if (range.low < allowed->low || range.high > allowed->high) {
-      findings.add(key + ".range", fmt::format("{} to {} is more than {} can hold", range.low, range.high, to_string(*port->dtype)));
+      findings.add(key + ".range", fmt::format("{} to {} is more than {} can hold", range.low,
+                                               range.high, to_string(*port->dtype)));
     }
   }
 }
@@ -125,32 +149,42 @@ void check_states(const Contract& contract, const OnnxModel& model, Findings& fi
     const ModelPort* output = find_port(model.outputs, link.output);
     const ModelPort* input = find_port(model.inputs, link.input);
     if (output == nullptr) {
-      findings.add(key + ".output", fmt::format("the model has no output '{}': {}", link.output, did_you_mean(link.output, names_of(model.outputs))));
+      findings.add(key + ".output",
+                   fmt::format("the model has no output '{}': {}", link.output,
+                               did_you_mean(link.output, names_of(model.outputs))));
     }
     if (input == nullptr) {
-      findings.add(key + ".input", fmt::format("the model has no input '{}': {}", link.input, did_you_mean(link.input, names_of(model.inputs))));
+      findings.add(key + ".input", fmt::format("the model has no input '{}': {}", link.input,
+                                               did_you_mean(link.input, names_of(model.inputs))));
     }
     if (output == nullptr || input == nullptr) continue;
     if (output->dtype != input->dtype) {
-      findings.add(key + ".input", fmt::format("{} cannot feed {}: their types differ", describe(*output), describe(*input)));
+      findings.add(key + ".input", fmt::format("{} cannot feed {}: their types differ",
+                                               describe(*output), describe(*input)));
     }
     bool same = !output->dims || !input->dims || output->dims->size() == input->dims->size();
-    for (std::size_t axis = 0; same && output->dims && input->dims && axis < input->dims->size(); ++axis) {
+    for (std::size_t axis = 0; same && output->dims && input->dims && axis < input->dims->size();
+         ++axis) {
       const std::int64_t from = (*output->dims)[axis].size;
       const std::int64_t to = (*input->dims)[axis].size;
       same = from < 0 || to < 0 || from == to;
     }
-    if (!same) findings.add(key + ".input", fmt::format("{} cannot feed {}: their shapes differ", describe(*output), describe(*input)));
+    if (!same)
+      findings.add(key + ".input", fmt::format("{} cannot feed {}: their shapes differ",
+                                               describe(*output), describe(*input)));
   }
   if (contract.state.size() >= model.inputs.size() && !contract.state.empty()) {
-    findings.add("model.state[0]", "every input of the model is a state, so no sample could say how many steps there are");
+    findings.add(
+        "model.state[0]",
+        "every input of the model is a state, so no sample could say how many steps there are");
   }
 }
 
 void check_outputs(const Contract& contract, const OnnxModel& model, Findings& findings) {
   const auto check = [&](const std::string& key, const std::string& name) {
     if (name.empty() || find_port(model.outputs, name) != nullptr) return;
-    findings.add(key, fmt::format("the model has no output '{}': {}", name, did_you_mean(name, names_of(model.outputs))));
+    findings.add(key, fmt::format("the model has no output '{}': {}", name,
+                                  did_you_mean(name, names_of(model.outputs))));
   };
   for (std::size_t i = 0; i < contract.accuracy.tensors.size(); ++i) {
     check(fmt::format("accuracy.tensor[{}].output", i), contract.accuracy.tensors[i].output);
@@ -172,10 +206,14 @@ Result<> check_range(const std::string& name, const Tensor& tensor, const InputR
     const std::int64_t value = integer_element(tensor.view(), i);
     const bool wrapped = is_unsigned && value < 0;  // above INT64_MAX
     if (wrapped || value < range.low || value > range.high) {
-      return refuse(fmt::format("input '{}' has the value {} at element {}, outside its declared range {} to {}", name,
-                                wrapped ? fmt::format("{}", static_cast<std::uint64_t>(value)) : fmt::format("{}", value), i,
-                                range.low, range.high),
-                    fmt::format("correct the sample, or [model.input.{}] range", name));
+      return refuse(
+          fmt::format(
+              "input '{}' has the value {} at element {}, outside its declared range {} to {}",
+              name,
+              wrapped ? fmt::format("{}", static_cast<std::uint64_t>(value))
+                      : fmt::format("{}", value),
+              i, range.low, range.high),
+          fmt::format("correct the sample, or [model.input.{}] range", name));
     }
   }
   return {};
@@ -183,17 +221,21 @@ Result<> check_range(const std::string& name, const Tensor& tensor, const InputR
 
 Result<> check_input(const Contract& contract, const ModelPort& port, const Tensor& tensor) {
   if (tensor.dtype != port.dtype) {
-    return refuse(fmt::format("input '{}' is {}, but the model takes {}", port.name, to_string(tensor.dtype), describe(port)),
-                  fmt::format("save it as that type: array.astype(\"{}\")", port.dtype ? to_string(*port.dtype) : "?"));
+    return refuse(fmt::format("input '{}' is {}, but the model takes {}", port.name,
+                              to_string(tensor.dtype), describe(port)),
+                  fmt::format("save it as that type: array.astype(\"{}\")",
+                              port.dtype ? to_string(*port.dtype) : "?"));
   }
   const bool has_steps = !contract.state.empty() && !is_state_input(contract, port.name);
   if (has_steps && (tensor.shape.empty() || tensor.shape[0] < 1)) {
-    return refuse(fmt::format("input '{}' is {}, but a sequence needs a leading axis of steps", port.name, to_string(tensor.shape)),
+    return refuse(fmt::format("input '{}' is {}, but a sequence needs a leading axis of steps",
+                              port.name, to_string(tensor.shape)),
                   "with [[model.state]] each sample is a sequence: [steps, ...]");
   }
   if (!fits(port, step_shape(contract, port.name, tensor.shape))) {
-    return refuse(fmt::format("input '{}' has the shape {}, but {}the model takes {}", port.name, to_string(tensor.shape),
-                              has_steps ? "behind its axis of steps " : "", describe(port)),
+    return refuse(fmt::format("input '{}' has the shape {}, but {}the model takes {}", port.name,
+                              to_string(tensor.shape), has_steps ? "behind its axis of steps " : "",
+                              describe(port)),
                   "the batch axis is part of the shape: array[None] puts one in front");
   }
   const auto range = contract.input_ranges.find(port.name);
@@ -208,8 +250,8 @@ Result<> check_steps(const Contract& contract, const std::map<std::string, Tenso
     if (is_state_input(contract, name)) continue;
     if (first == nullptr) first = &name;
     if (tensor.shape[0] != inputs.at(*first).shape[0]) {
-      return refuse(fmt::format("input '{}' has {} steps, but '{}' has {}", name, tensor.shape[0], *first,
-                                inputs.at(*first).shape[0]),
+      return refuse(fmt::format("input '{}' has {} steps, but '{}' has {}", name, tensor.shape[0],
+                                *first, inputs.at(*first).shape[0]),
                     "all inputs of a sequence have the same number of steps");
     }
   }
@@ -222,17 +264,20 @@ Result<> check_traffic(const Contract& contract, const std::map<std::string, Ten
     return std::ranges::all_of(shape.inputs, [&](const auto& input) {
       const auto found = inputs.find(input.first);
       // A state that is left out starts at zeros, in the traffic's shape.
-      return found == inputs.end() || step_shape(contract, input.first, found->second.shape) == input.second;
+      return found == inputs.end() ||
+             step_shape(contract, input.first, found->second.shape) == input.second;
     });
   };
   if (std::ranges::any_of(contract.shapes, is_sample)) return {};
   std::vector<std::string> shapes;
   for (const auto& [name, tensor] : inputs) {
     if (contract.shapes[0].inputs.contains(name)) {
-      shapes.push_back(fmt::format("{} = {}", name, to_string(step_shape(contract, name, tensor.shape))));
+      shapes.push_back(
+          fmt::format("{} = {}", name, to_string(step_shape(contract, name, tensor.shape))));
     }
   }
-  return refuse(fmt::format("its shapes ({}) are none of the contract's [[model.shape]] tables", fmt::join(shapes, ", ")),
+  return refuse(fmt::format("its shapes ({}) are none of the contract's [[model.shape]] tables",
+                            fmt::join(shapes, ", ")),
                 "add a [[model.shape]] with a weight for them, or leave such samples out");
 }
 
@@ -249,7 +294,8 @@ bool fits(const ModelPort& port, const Shape& shape) {
 }
 
 bool is_state_input(const Contract& contract, std::string_view name) {
-  return std::ranges::any_of(contract.state, [name](const StateLink& link) { return link.input == name; });
+  return std::ranges::any_of(contract.state,
+                             [name](const StateLink& link) { return link.input == name; });
 }
 
 Shape step_shape(const Contract& contract, std::string_view input, const Shape& shape) {
@@ -267,7 +313,8 @@ Result<> check_contract(const Contract& contract, const OnnxModel& model) {
   return findings.result(model);
 }
 
-Result<> check_inputs(const Contract& contract, const OnnxModel& model, const std::map<std::string, Tensor>& inputs) {
+Result<> check_inputs(const Contract& contract, const OnnxModel& model,
+                      const std::map<std::string, Tensor>& inputs) {
   for (const auto& [name, tensor] : inputs) {
     if (find_port(model.inputs, name) == nullptr) {
       return refuse(fmt::format("it has an array '{}', but the model has no such input", name),

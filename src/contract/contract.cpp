@@ -27,7 +27,8 @@ struct NamedSection {
   std::string_view hint;  // what to write where it is required; empty: it may be left out
 };
 
-// In this order: the workload is known before the limits that must fit it, the target's engines before their tables.
+// In this order: the workload is known before the limits that must fit it, the target's engines
+// before their tables.
 constexpr NamedSection kSections[] = {
     {"model", read_model, "[model] with path = \"model.onnx\""},
     {"data", read_data, "[data] with tuning and holdout, or with samples = \"folder\""},
@@ -36,7 +37,8 @@ constexpr NamedSection kSections[] = {
     {"workload", without_context<read_workload>, ""},
     {"limits", without_context<read_limits>, ""},
     {"speed", without_context<read_speed>, ""},
-    {"accuracy", read_accuracy, "[accuracy] with at least one [[accuracy.task]]: that is what decides"},
+    {"accuracy", read_accuracy,
+     "[accuracy] with at least one [[accuracy.task]]: that is what decides"},
     {"budget", without_context<read_budget>, ""},
 };
 
@@ -45,7 +47,8 @@ void read_sections(TableReader& top, const SectionContext& context, Contract& co
   if (const TomlValue* format = top.value("fiel")) {
     const auto* number = std::get_if<std::int64_t>(&format->data);
     if (number == nullptr || *number != kFormat) {
-      top.problem("fiel", fmt::format("wants 1, the only format that this fiel reads; found {}", describe(*format)));
+      top.problem("fiel", fmt::format("wants 1, the only format that this fiel reads; found {}",
+                                      describe(*format)));
     }
   }
   for (const NamedSection& section : kSections) {
@@ -79,10 +82,13 @@ Result<Contract> parse(std::string text, const fs::path& file, Existence existen
 std::string Contract::place(std::string_view key) const {
   const auto line = lines.find(std::string(key));
   const std::string where = line == lines.end() ? std::string() : fmt::format(":{}", line->second);
-  return fmt::format("{}{}: {}", shown_file.empty() ? "contract" : shown_file, where, shown_key(key));
+  return fmt::format("{}{}: {}", shown_file.empty() ? "contract" : shown_file, where,
+                     shown_key(key));
 }
 
-fs::path SectionContext::resolve(const std::string& path) const { return (folder / path).lexically_normal(); }
+fs::path SectionContext::resolve(const std::string& path) const {
+  return (folder / path).lexically_normal();
+}
 
 fs::path SectionContext::file(TableReader& table, std::string_view key) const {
   const auto text = table.text(key);
@@ -90,7 +96,9 @@ fs::path SectionContext::file(TableReader& table, std::string_view key) const {
   const fs::path path = resolve(*text);
   std::error_code code;
   if (existence == Existence::kNow && !fs::is_regular_file(path, code)) {
-    table.problem(key, fmt::format("there is no file {}: relative paths start at the contract's folder", path.string()));
+    table.problem(key,
+                  fmt::format("there is no file {}: relative paths start at the contract's folder",
+                              path.string()));
   }
   return path;
 }
@@ -102,7 +110,9 @@ fs::path SectionContext::directory(TableReader& table, std::string_view key) con
   if (!path.has_filename()) path = path.parent_path();  // "data/tuning/" is the same folder
   std::error_code code;
   if (existence == Existence::kNow && !fs::is_directory(path, code)) {
-    table.problem(key, fmt::format("there is no folder {}: relative paths start at the contract's folder", path.string()));
+    table.problem(
+        key, fmt::format("there is no folder {}: relative paths start at the contract's folder",
+                         path.string()));
   }
   return path;
 }
@@ -120,7 +130,9 @@ std::vector<std::string> SectionContext::program(TableReader& table, std::string
       }
       words[i] = beside.string();
     } else if (existence == Existence::kNow && words[i].ends_with(".py")) {
-      table.problem(key, fmt::format("there is no script {}: relative paths start at the contract's folder", beside.string()));
+      table.problem(
+          key, fmt::format("there is no script {}: relative paths start at the contract's folder",
+                           beside.string()));
     }
   }
   return words;
@@ -139,7 +151,8 @@ Result<Contract> read_contract(const fs::path& file) {
   std::ostringstream text;
   std::ifstream stream(file, std::ios::binary);
   text << stream.rdbuf();
-  if (!stream || !text) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", file.string()));
+  if (!stream || !text)
+    return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", file.string()));
   return parse(std::move(text).str(), file, Existence::kNow);
 }
 

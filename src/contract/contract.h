@@ -1,8 +1,8 @@
-// What the user asks for: the contract file, read, checked and resolved. Knows the file, not the machine:
-// whether an engine works or the data suffices is asked later.
+// What the user asks for: the contract file, read, checked and resolved. Knows the file, not the
+// machine: whether an engine works or the data suffices is asked later.
 //
-// Paths are absolute after reading (relative ones are taken from the contract's folder). Fractions are fractions
-// (0.01 = 1 %), times are seconds, memory is bytes.
+// Paths are absolute after reading (relative ones are taken from the contract's folder). Fractions
+// are fractions (0.01 = 1 %), times are seconds, memory is bytes.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ struct StateLink {
   std::string input;
 };
 
-/// A quick filter on one output; may reject, never proves. `min` or `max` bounds the metric, allclose has rtol/atol.
+/// A quick filter on one output; may reject, never proves. `min` or `max` bounds the metric,
+/// allclose has rtol/atol.
 struct TensorRule {
   std::string output;
   TensorMetric metric = TensorMetric::kCosine;
@@ -59,8 +60,8 @@ struct TensorRule {
   NonFinite non_finite = NonFinite::kReject;
 };
 
-/// How much worse than the reference the mean score may be (absolute in score units, or as a share of the
-/// reference's score), and/or a floor of its own.
+/// How much worse than the reference the mean score may be (absolute in score units, or as a share
+/// of the reference's score), and/or a floor of its own.
 struct Margin {
   std::optional<double> max_drop;
   std::optional<double> max_drop_relative;
@@ -71,13 +72,15 @@ enum class BuiltinEvaluator { kTop1, kTop5, kBinary, kAbsoluteError, kAgreement,
 std::optional<BuiltinEvaluator> parse_builtin_evaluator(std::string_view name);
 std::string_view to_string(BuiltinEvaluator);
 bool needs_labels(BuiltinEvaluator);
-bool needs_reference(BuiltinEvaluator);  // scores a candidate's outputs against the reference's outputs
+bool needs_reference(
+    BuiltinEvaluator);  // scores a candidate's outputs against the reference's outputs
 
 struct TaskRule {
   std::string name;
   std::optional<BuiltinEvaluator> builtin;  // else `program`
-  std::vector<std::string> program;         // argv; words that name a file beside the contract are absolute
-  std::string output;                       // built-ins: which output they read; empty = the model's only/first one
+  std::vector<std::string>
+      program;         // argv; words that name a file beside the contract are absolute
+  std::string output;  // built-ins: which output they read; empty = the model's only/first one
   Margin margin;
   std::map<std::string, Margin> slices;
   bool lower_is_better = false;
@@ -95,9 +98,10 @@ struct Accuracy {
 };
 
 struct EngineTarget {
-  std::string name;                // "openvino"
-  std::filesystem::path worker;    // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
-  std::filesystem::path library;   // onnxruntime
+  std::string name;  // "openvino"
+  std::filesystem::path
+      worker;  // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
+  std::filesystem::path library;       // onnxruntime
   std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
 };
 
@@ -144,12 +148,13 @@ struct Contract {
   std::string place(std::string_view key) const;
 };
 
-/// Reads and checks `file` on its own. Every error names file, line, key and what to do, all of them at once, one a
-/// line; an unknown key names the nearest known one. Contradictions (a p99 limit in `offline`, min_gain < 0, a task
-/// without a margin ...) are refused, and so are model, data, libraries and evaluators that do not exist.
+/// Reads and checks `file` on its own. Every error names file, line, key and what to do, all of
+/// them at once, one a line; an unknown key names the nearest known one. Contradictions (a p99
+/// limit in `offline`, min_gain < 0, a task without a margin ...) are refused, and so are model,
+/// data, libraries and evaluators that do not exist.
 Result<Contract> read_contract(const std::filesystem::path& file);
-/// The same from text, but what it names need not exist (yet, or any more: a resumed run reads its frozen text);
-/// `file` is used for messages and for relative paths only.
+/// The same from text, but what it names need not exist (yet, or any more: a resumed run reads its
+/// frozen text); `file` is used for messages and for relative paths only.
 Result<Contract> parse_contract(std::string text, const std::filesystem::path& file);
 
 }  // namespace fiel

@@ -116,7 +116,8 @@ TEST(Contract, EveryKeyArrivesWhereItBelongs) {
   EXPECT_EQ(c.budget.candidates, 40);
   EXPECT_EQ(c.budget.executions, 5'000'000);
   EXPECT_EQ(c.budget.tuning_cost_per_hour, 1.0);
-  EXPECT_EQ(c.place("accuracy.task[1].evaluator"), "/here/contract.toml:55: accuracy.task.evaluator");
+  EXPECT_EQ(c.place("accuracy.task[1].evaluator"),
+            "/here/contract.toml:55: accuracy.task.evaluator");
 }
 
 constexpr std::string_view kShort = R"(fiel = 1
@@ -151,89 +152,168 @@ struct Bad {
 };
 
 const Bad kBad[] = {
-    {"fiel = 1", "fiel = 2", "c.toml:1: fiel: wants 1, the only format that this fiel reads; found the number 2"},
-    {"fiel = 1", "", "c.toml:1: fiel: is missing: write fiel = 1 at the top, the format of this contract"},
-    {"[model]", "[modle]", "c.toml:2: modle: unknown key: did you mean 'model'?\n"
-                           "c.toml:4: model.path: is missing: path = \"model.onnx\""},
-    {"[data]", "[date]", "c.toml:1: data: is missing: [data] with tuning and holdout, or with samples = \"folder\"\n"
-                         "c.toml:12: date: unknown key: did you mean 'data'?"},
+    {"fiel = 1", "fiel = 2",
+     "c.toml:1: fiel: wants 1, the only format that this fiel reads; found the number 2"},
+    {"fiel = 1", "",
+     "c.toml:1: fiel: is missing: write fiel = 1 at the top, the format of this contract"},
+    {"[model]", "[modle]",
+     "c.toml:2: modle: unknown key: did you mean 'model'?\n"
+     "c.toml:4: model.path: is missing: path = \"model.onnx\""},
+    {"[data]", "[date]",
+     "c.toml:1: data: is missing: [data] with tuning and holdout, or with samples = \"folder\"\n"
+     "c.toml:12: date: unknown key: did you mean 'data'?"},
     {"path = \"model.onnx\"", "path = 3", "c.toml:3: model.path: wants a text, found the number 3"},
     {"path = \"model.onnx\"", "", "c.toml:2: model.path: is missing: path = \"model.onnx\""},
-    {"weight = 2.5", "weight = nan", "c.toml:5: model.shape.weight: wants a number above zero, found the number nan"},
-    {"weight = 2.5", "weight = 0", "c.toml:5: model.shape.weight: wants a number above zero, found the number 0"},
-    {"x = [1, 3, 48, 320]", "", "c.toml:4: model.shape: names no input: write INPUT = [1, 3, 224, 224]"},
-    {"x = [1, 3, 48, 320]", "x = [1, 0]", "c.toml:6: model.shape.x: wants whole numbers of at least 1, found the number 0 in it"},
-    {"x = [1, 3, 48, 320]", "x = [1, 2.5]", "c.toml:6: model.shape.x: wants whole numbers of at least 1, found the number 2.5 in it"},
-    {"x = [1, 3, 48, 320]", "x = 1", "c.toml:6: model.shape.x: wants a list of whole numbers, found the number 1"},
-    {"x = [1, 3, 48, 320]", "x = [1]\n[[model.shape]]\nx = [1]", "c.toml:7: model.shape: is there twice: add the two weights up in one"},
+    {"weight = 2.5", "weight = nan",
+     "c.toml:5: model.shape.weight: wants a number above zero, found the number nan"},
+    {"weight = 2.5", "weight = 0",
+     "c.toml:5: model.shape.weight: wants a number above zero, found the number 0"},
+    {"x = [1, 3, 48, 320]", "",
+     "c.toml:4: model.shape: names no input: write INPUT = [1, 3, 224, 224]"},
+    {"x = [1, 3, 48, 320]", "x = [1, 0]",
+     "c.toml:6: model.shape.x: wants whole numbers of at least 1, found the number 0 in it"},
+    {"x = [1, 3, 48, 320]", "x = [1, 2.5]",
+     "c.toml:6: model.shape.x: wants whole numbers of at least 1, found the number 2.5 in it"},
+    {"x = [1, 3, 48, 320]", "x = 1",
+     "c.toml:6: model.shape.x: wants a list of whole numbers, found the number 1"},
+    {"x = [1, 3, 48, 320]", "x = [1]\n[[model.shape]]\nx = [1]",
+     "c.toml:7: model.shape: is there twice: add the two weights up in one"},
     {"x = [1, 3, 48, 320]", "x = [1]\n[[model.shape]]\ny = [1]",
-     "c.toml:7: model.shape: does not give 'x', but the first [[model.shape]] does: give it in all or none\n"
+     "c.toml:7: model.shape: does not give 'x', but the first [[model.shape]] does: give it in all "
+     "or none\n"
      "c.toml:8: model.shape.y: is not in the first [[model.shape]]: give it in all or none"},
     {"range = [0, 30521]", "range = [5, 0]",
-     "c.toml:8: model.input.ids.range: wants two whole numbers, the smallest and the largest value, in this order"},
+     "c.toml:8: model.input.ids.range: wants two whole numbers, the smallest and the largest "
+     "value, in this order"},
     {"input = \"state_in\"", "inptu = \"state_in\"",
      "c.toml:9: model.state.input: is missing: the input that it feeds\n"
      "c.toml:11: model.state.inptu: unknown key: did you mean 'input'?"},
-    {"holdout = \"data/holdout\"", "", "c.toml:12: data.holdout: is missing: the samples that prove the winner, kept apart from tuning"},
-    {"holdout = \"data/holdout\"", "holdout = \"./data/tuning/\"", "c.toml:15: data.holdout: is the folder of data.tuning too: the sets must be disjoint"},
+    {"holdout = \"data/holdout\"", "",
+     "c.toml:12: data.holdout: is missing: the samples that prove the winner, kept apart from "
+     "tuning"},
+    {"holdout = \"data/holdout\"", "holdout = \"./data/tuning/\"",
+     "c.toml:15: data.holdout: is the folder of data.tuning too: the sets must be disjoint"},
     {"calibration = \"data/calibration\"", "samples = \"data\"",
-     "c.toml:14: data.tuning: contradicts data.samples: give one folder that fiel splits, or the sets, not both\n"
-     "c.toml:15: data.holdout: contradicts data.samples: give one folder that fiel splits, or the sets, not both"},
+     "c.toml:14: data.tuning: contradicts data.samples: give one folder that fiel splits, or the "
+     "sets, not both\n"
+     "c.toml:15: data.holdout: contradicts data.samples: give one folder that fiel splits, or the "
+     "sets, not both"},
     {"engines = [\"openvino\", \"mine\"]", "engines = \"openvino\"",
-     "c.toml:17: target.engines: wants a list of texts such as [\"a\", \"b\"], found the text \"openvino\"\n"
+     "c.toml:17: target.engines: wants a list of texts such as [\"a\", \"b\"], found the text "
+     "\"openvino\"\n"
      "c.toml:21: engines.mine: target.engines does not have 'mine': known are: openvino"},
     {"\"mine\"]", "\"mine\", \"mine\"]", "c.toml:17: target.engines: names 'mine' twice"},
     {"\"openvino\", \"mine\"", "\"openvin\", \"mine\"",
-     "c.toml:17: target.engines: fiel has no engine 'openvin': did you mean 'openvino'? (or give [engines.openvin] a worker)"},
-    {"cores = \"0-1,4\"", "cores = \"0-3,2\"", "c.toml:19: target.cores: wants cores such as \"0-1,4\", each once, found \"0-3,2\""},
-    {"arguments = [\"--fast\"]", "arguments = [1]", "c.toml:23: engines.mine.arguments: wants a list of texts such as [\"a\", \"b\"], found the number 1 in it"},
+     "c.toml:17: target.engines: fiel has no engine 'openvin': did you mean 'openvino'? (or give "
+     "[engines.openvin] a worker)"},
+    {"cores = \"0-1,4\"", "cores = \"0-3,2\"",
+     "c.toml:19: target.cores: wants cores such as \"0-1,4\", each once, found \"0-3,2\""},
+    {"arguments = [\"--fast\"]", "arguments = [1]",
+     "c.toml:23: engines.mine.arguments: wants a list of texts such as [\"a\", \"b\"], found the "
+     "number 1 in it"},
     {"scenario = \"single_stream\"", "scenario = \"singel_stream\"",
-     "c.toml:25: workload.scenario: wants one of single_stream, offline, server, found the text \"singel_stream\": did you mean 'single_stream'?"},
-    {"scenario = \"single_stream\"", "scenario = \"server\"", "c.toml:25: workload.scenario: \"server\" is not supported yet: use single_stream or offline"},
+     "c.toml:25: workload.scenario: wants one of single_stream, offline, server, found the text "
+     "\"singel_stream\": did you mean 'single_stream'?"},
+    {"scenario = \"single_stream\"", "scenario = \"server\"",
+     "c.toml:25: workload.scenario: \"server\" is not supported yet: use single_stream or offline"},
     {"scenario = \"single_stream\"", "scenario = \"offline\"",
-     "c.toml:26: workload.objective: latency_p90 contradicts scenario \"offline\", where single requests have no latency: use throughput, or scenario single_stream\n"
-     "c.toml:29: limits.latency_p99: contradicts scenario \"offline\", where single requests have no latency: leave it out, or use scenario single_stream"},
-    {"objective = \"latency_p90\"", "target_qps = 100", "c.toml:26: workload.target_qps: belongs to scenario \"server\", not to single_stream: leave it out"},
-    {"\"400 MiB\"", "400", "c.toml:28: limits.peak_memory: wants a size above zero such as \"400 MiB\", found the number 400"},
-    {"\"400 MiB\"", "\"400 Mib\"", "c.toml:28: limits.peak_memory: wants a size above zero such as \"400 MiB\", found the text \"400 Mib\": it has the unknown unit 'Mib'"},
-    {"\"8 ms\"", "\"0 ms\"", "c.toml:29: limits.latency_p99: wants a time above zero such as \"8 ms\" or \"2 min\", found the text \"0 ms\""},
-    {"min_gain = 0.02", "min_gain = 1", "c.toml:33: speed.min_gain: wants a fraction of at least 0 and below 1 (0.01 is 1 %), found the number 1"},
-    {"min_gain = 0.02", "min_gain = -0.1", "c.toml:33: speed.min_gain: wants a fraction of at least 0 and below 1 (0.01 is 1 %), found the number -0.1"},
-    {"confidence = 0.9\n", "confidence = 0.5\n", "c.toml:34: speed.confidence: wants a confidence above 0.5 and below 1, found the number 0.5"},
-    {"confidence = 0.99", "confidence = inf", "c.toml:37: accuracy.confidence: wants a confidence above 0.5 and below 1, found the number inf"},
-    {"reference = \"float32\"", "reference = \"files\"", "c.toml:35: accuracy.reference_files: is missing: the folder of reference outputs, laid out like a data set"},
-    {"claim = \"this_set\"", "claim = true", "c.toml:38: accuracy.claim: wants one of future_data, this_set, found true"},
+     "c.toml:26: workload.objective: latency_p90 contradicts scenario \"offline\", where single "
+     "requests have no latency: use throughput, or scenario single_stream\n"
+     "c.toml:29: limits.latency_p99: contradicts scenario \"offline\", where single requests have "
+     "no latency: leave it out, or use scenario single_stream"},
+    {"objective = \"latency_p90\"", "target_qps = 100",
+     "c.toml:26: workload.target_qps: belongs to scenario \"server\", not to single_stream: leave "
+     "it out"},
+    {"\"400 MiB\"", "400",
+     "c.toml:28: limits.peak_memory: wants a size above zero such as \"400 MiB\", found the number "
+     "400"},
+    {"\"400 MiB\"", "\"400 Mib\"",
+     "c.toml:28: limits.peak_memory: wants a size above zero such as \"400 MiB\", found the text "
+     "\"400 Mib\": it has the unknown unit 'Mib'"},
+    {"\"8 ms\"", "\"0 ms\"",
+     "c.toml:29: limits.latency_p99: wants a time above zero such as \"8 ms\" or \"2 min\", found "
+     "the text \"0 ms\""},
+    {"min_gain = 0.02", "min_gain = 1",
+     "c.toml:33: speed.min_gain: wants a fraction of at least 0 and below 1 (0.01 is 1 %), found "
+     "the number 1"},
+    {"min_gain = 0.02", "min_gain = -0.1",
+     "c.toml:33: speed.min_gain: wants a fraction of at least 0 and below 1 (0.01 is 1 %), found "
+     "the number -0.1"},
+    {"confidence = 0.9\n", "confidence = 0.5\n",
+     "c.toml:34: speed.confidence: wants a confidence above 0.5 and below 1, found the number 0.5"},
+    {"confidence = 0.99", "confidence = inf",
+     "c.toml:37: accuracy.confidence: wants a confidence above 0.5 and below 1, found the number "
+     "inf"},
+    {"reference = \"float32\"", "reference = \"files\"",
+     "c.toml:35: accuracy.reference_files: is missing: the folder of reference outputs, laid out "
+     "like a data set"},
+    {"claim = \"this_set\"", "claim = true",
+     "c.toml:38: accuracy.claim: wants one of future_data, this_set, found true"},
     {"metric = \"cosine\"", "metric = \"cosin\"",
-     "c.toml:41: accuracy.tensor.metric: wants one of max_abs, max_rel, allclose, l2, cosine, sqnr, argmax_agreement, found the text \"cosin\": did you mean 'cosine'?"},
-    {"min = 0.99", "max = 0.99", "c.toml:39: accuracy.tensor: cosine needs a bound: write min = 0.99\n"
-                                 "c.toml:42: accuracy.tensor.max: does not bound cosine: write min = 0.99"},
-    {"min = 0.99", "min = 1.5", "c.toml:42: accuracy.tensor.min: wants a number from -1 to 1, found the number 1.5"},
-    {"metric = \"cosine\"", "metric = \"max_abs\"", "c.toml:39: accuracy.tensor: max_abs needs a bound: write max = 0.01\n"
-                                                    "c.toml:42: accuracy.tensor.min: does not bound max_abs: write max = 0.01"},
-    {"metric = \"cosine\"\nmin = 0.99", "metric = \"allclose\"", "c.toml:39: accuracy.tensor: allclose needs a bound: write rtol = 1e-3 and atol = 1e-5"},
-    {"metric = \"cosine\"\nmin = 0.99", "metric = \"allclose\"\nrtol = nan", "c.toml:42: accuracy.tensor.rtol: wants a finite number of at least 0, found the number nan"},
-    {"\"where_reference_is\"", "\"always\"", "c.toml:43: accuracy.tensor.allow_non_finite: wants one of never, where_reference_is, found the text \"always\""},
-    {"name = \"agree\"", "name = \"exact_match\"", "c.toml:54: accuracy.task.name: 'exact_match' is the name of another task too: rename one"},
-    {"max_drop = 0.01\nmin_score = 0.5", "", "c.toml:44: accuracy.task: has no margin, so nothing could fail it: give max_drop, max_drop_relative or min_score"},
-    {"max_drop = 0.01", "max_drop = -0.01", "c.toml:47: accuracy.task.max_drop: wants a finite number of at least 0, in units of the score, found the number -0.01"},
+     "c.toml:41: accuracy.tensor.metric: wants one of max_abs, max_rel, allclose, l2, cosine, "
+     "sqnr, argmax_agreement, found the text \"cosin\": did you mean 'cosine'?"},
+    {"min = 0.99", "max = 0.99",
+     "c.toml:39: accuracy.tensor: cosine needs a bound: write min = 0.99\n"
+     "c.toml:42: accuracy.tensor.max: does not bound cosine: write min = 0.99"},
+    {"min = 0.99", "min = 1.5",
+     "c.toml:42: accuracy.tensor.min: wants a number from -1 to 1, found the number 1.5"},
+    {"metric = \"cosine\"", "metric = \"max_abs\"",
+     "c.toml:39: accuracy.tensor: max_abs needs a bound: write max = 0.01\n"
+     "c.toml:42: accuracy.tensor.min: does not bound max_abs: write max = 0.01"},
+    {"metric = \"cosine\"\nmin = 0.99", "metric = \"allclose\"",
+     "c.toml:39: accuracy.tensor: allclose needs a bound: write rtol = 1e-3 and atol = 1e-5"},
+    {"metric = \"cosine\"\nmin = 0.99", "metric = \"allclose\"\nrtol = nan",
+     "c.toml:42: accuracy.tensor.rtol: wants a finite number of at least 0, found the number nan"},
+    {"\"where_reference_is\"", "\"always\"",
+     "c.toml:43: accuracy.tensor.allow_non_finite: wants one of never, where_reference_is, found "
+     "the text \"always\""},
+    {"name = \"agree\"", "name = \"exact_match\"",
+     "c.toml:54: accuracy.task.name: 'exact_match' is the name of another task too: rename one"},
+    {"max_drop = 0.01\nmin_score = 0.5", "",
+     "c.toml:44: accuracy.task: has no margin, so nothing could fail it: give max_drop, "
+     "max_drop_relative or min_score"},
+    {"max_drop = 0.01", "max_drop = -0.01",
+     "c.toml:47: accuracy.task.max_drop: wants a finite number of at least 0, in units of the "
+     "score, found the number -0.01"},
     {"max_drop = 0.01", "max_drop = 0.01\nmax_drop_relative = 0.01",
-     "c.toml:48: accuracy.task.max_drop_relative: contradicts max_drop: give the drop in units of the score or as a share, not both"},
-    {"max_drop = 0.01", "max_dorp = 0.01", "c.toml:47: accuracy.task.max_dorp: unknown key: did you mean 'max_drop'?"},
-    {"{ max_drop = 0.03 }", "{}", "c.toml:52: accuracy.task.slices.small_text: has no margin, so nothing could fail it: give max_drop, max_drop_relative or min_score"},
-    {"{ max_drop = 0.03 }", "0.03", "c.toml:52: accuracy.task.slices.small_text: wants a table, written [accuracy.task.slices.small_text], found the number 0.03"},
+     "c.toml:48: accuracy.task.max_drop_relative: contradicts max_drop: give the drop in units of "
+     "the score or as a share, not both"},
+    {"max_drop = 0.01", "max_dorp = 0.01",
+     "c.toml:47: accuracy.task.max_dorp: unknown key: did you mean 'max_drop'?"},
+    {"{ max_drop = 0.03 }", "{}",
+     "c.toml:52: accuracy.task.slices.small_text: has no margin, so nothing could fail it: give "
+     "max_drop, max_drop_relative or min_score"},
+    {"{ max_drop = 0.03 }", "0.03",
+     "c.toml:52: accuracy.task.slices.small_text: wants a table, written "
+     "[accuracy.task.slices.small_text], found the number 0.03"},
     {"[\"python3\", \"score.py\"]", "\"python3 score.py\"",
-     "c.toml:46: accuracy.task.evaluator: \"python3 score.py\" is no built-in: write a program as a list, [\"python3\", \"score.py\"]"},
-    {"evaluator = \"agreement\"", "evaluator = \"agreemnt\"", "c.toml:55: accuracy.task.evaluator: there is no built-in evaluator \"agreemnt\": did you mean 'agreement'?"},
-    {"evaluator = \"agreement\"", "evaluator = []", "c.toml:55: accuracy.task.evaluator: is empty: write [\"python3\", \"score.py\"]"},
+     "c.toml:46: accuracy.task.evaluator: \"python3 score.py\" is no built-in: write a program as "
+     "a list, [\"python3\", \"score.py\"]"},
+    {"evaluator = \"agreement\"", "evaluator = \"agreemnt\"",
+     "c.toml:55: accuracy.task.evaluator: there is no built-in evaluator \"agreemnt\": did you "
+     "mean 'agreement'?"},
+    {"evaluator = \"agreement\"", "evaluator = []",
+     "c.toml:55: accuracy.task.evaluator: is empty: write [\"python3\", \"score.py\"]"},
     {"evaluator = \"agreement\"", "evaluator = \"agreement\"\nlower_is_better = true",
-     "c.toml:56: accuracy.task.lower_is_better: contradicts agreement, whose better direction is known: leave it out"},
-    {"max_drop_relative = 0.02", "max_drop = 1", "c.toml:56: accuracy.task.max_drop: of 1 lets everything pass: agreement lies between 0 and 1"},
-    {"max_drop_relative = 0.02", "min_score = 99", "c.toml:56: accuracy.task.min_score: of 99 lets nothing pass: agreement is at most 1"},
-    {"wall = \"20 min\"", "wall = 20", "c.toml:58: budget.wall: wants a time above zero such as \"8 ms\" or \"2 min\", found the number 20"},
-    {"candidates = 40", "candidates = 0", "c.toml:59: budget.candidates: wants a whole number of at least 1, found the number 0"},
-    {"tuning_cost_per_hour = 1", "", "c.toml:61: budget.serving_cost_per_hour: has no counterpart: break-even needs both serving_cost_per_hour and tuning_cost_per_hour"},
+     "c.toml:56: accuracy.task.lower_is_better: contradicts agreement, whose better direction is "
+     "known: leave it out"},
+    {"max_drop_relative = 0.02", "max_drop = 1",
+     "c.toml:56: accuracy.task.max_drop: of 1 lets everything pass: agreement lies between 0 and "
+     "1"},
+    {"max_drop_relative = 0.02", "min_score = 99",
+     "c.toml:56: accuracy.task.min_score: of 99 lets nothing pass: agreement is at most 1"},
+    {"wall = \"20 min\"", "wall = 20",
+     "c.toml:58: budget.wall: wants a time above zero such as \"8 ms\" or \"2 min\", found the "
+     "number 20"},
+    {"candidates = 40", "candidates = 0",
+     "c.toml:59: budget.candidates: wants a whole number of at least 1, found the number 0"},
+    {"tuning_cost_per_hour = 1", "",
+     "c.toml:61: budget.serving_cost_per_hour: has no counterpart: break-even needs both "
+     "serving_cost_per_hour and tuning_cost_per_hour"},
     {"[budget]", "[budgt]", "c.toml:57: budgt: unknown key: did you mean 'budget'?"},
-    {"fiel = 1", "fiel = 1\nfiel = 1", "c.toml:2: not TOML: Error while parsing key-value pair: cannot redefine existing integer 'fiel'"},
+    {"fiel = 1", "fiel = 1\nfiel = 1",
+     "c.toml:2: not TOML: Error while parsing key-value pair: cannot redefine existing integer "
+     "'fiel'"},
 };
 
 TEST(Contract, EveryMistakeIsSaidWithFileLineKeyAndWhatToDo) {
@@ -262,8 +342,9 @@ TEST(Contract, TheExampleOfTheReferencePageIsAContract) {
   const std::string table = text.substr(text.find("## Keys"));
   for (const auto& [path, line] : contract->lines) {
     const std::string key = path.substr(path.rfind('.') + 1);
-    if (path.starts_with("model.shape[") || path.starts_with("accuracy.task[0].slices.") || path.find("mine") != std::string::npos ||
-        path.starts_with("model.input") || path.find('.') == std::string::npos || path == "model.state" || path == "model.shape" ||
+    if (path.starts_with("model.shape[") || path.starts_with("accuracy.task[0].slices.") ||
+        path.find("mine") != std::string::npos || path.starts_with("model.input") ||
+        path.find('.') == std::string::npos || path == "model.state" || path == "model.shape" ||
         path == "accuracy.task" || path == "accuracy.tensor" || key == "slices") {
       continue;
     }
@@ -273,8 +354,9 @@ TEST(Contract, TheExampleOfTheReferencePageIsAContract) {
 
 TEST(Contract, HostileTextsAreErrorsNotCrashes) {
   for (const std::string& text :
-       {std::string(), std::string("\xff\xfe"), std::string("fiel = 1\n\0", 10), std::string(2 << 20, '#'),
-        "a = " + std::string(10'000, '['), std::string("[\"a\\nb\"]\nx = 1"), std::string("fiel = 1\nmodel = 1\ndata = []")}) {
+       {std::string(), std::string("\xff\xfe"), std::string("fiel = 1\n\0", 10),
+        std::string(2 << 20, '#'), "a = " + std::string(10'000, '['),
+        std::string("[\"a\\nb\"]\nx = 1"), std::string("fiel = 1\nmodel = 1\ndata = []")}) {
     const auto read = parse_contract(text, "c.toml");
     ASSERT_FALSE(read);
     EXPECT_FALSE(read.error().message.empty());
@@ -288,18 +370,24 @@ TEST(Contract, WhatItNamesMustExistWhenAFileIsRead) {
   ASSERT_FALSE(read);
   const std::string file = (folder / "c.toml").string();
   for (const std::string& line :
-       {fmt::format("{}:3: model.path: there is no file {}", file, (folder / "model.onnx").string()),
-        fmt::format("{}:14: data.tuning: there is no folder {}", file, (folder / "data/tuning").string()),
+       {fmt::format("{}:3: model.path: there is no file {}", file,
+                    (folder / "model.onnx").string()),
+        fmt::format("{}:14: data.tuning: there is no folder {}", file,
+                    (folder / "data/tuning").string()),
         fmt::format("{}:22: engines.mine.worker: there is no program", file),
-        fmt::format("{}:46: accuracy.task.evaluator: there is no script {}", file, (folder / "score.py").string())}) {
-    EXPECT_NE(read.error().message.find(line), std::string::npos) << line << "\n" << read.error().message;
+        fmt::format("{}:46: accuracy.task.evaluator: there is no script {}", file,
+                    (folder / "score.py").string())}) {
+    EXPECT_NE(read.error().message.find(line), std::string::npos) << line << "\n"
+                                                                  << read.error().message;
   }
-  for (const char* name : {"model.onnx", "data/calibration/a", "data/tuning/a", "data/holdout/a", "bin/worker", "score.py"}) {
+  for (const char* name : {"model.onnx", "data/calibration/a", "data/tuning/a", "data/holdout/a",
+                           "bin/worker", "score.py"}) {
     folder.write(name, "");
   }
   const auto again = read_contract(folder / "c.toml");
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->accuracy.tasks[0].program, (std::vector<std::string>{"python3", (folder / "score.py").string()}));
+  EXPECT_EQ(again->accuracy.tasks[0].program,
+            (std::vector<std::string>{"python3", (folder / "score.py").string()}));
   EXPECT_NE(read_contract(folder / "none.toml").error().hint.find("fiel init"), std::string::npos);
 }
 

@@ -41,13 +41,16 @@ Result<> check_disjoint(const Contract& contract, const std::vector<NamedSet>& s
       const auto [found, is_new] = seen.try_emplace(sample.digest, named.name, sample.id);
       if (is_new || found->second.first == named.name) continue;
       if (++count <= kShownPairs) {
-        pairs.push_back(fmt::format("{} '{}' = {} '{}'", found->second.first, found->second.second, named.name, sample.id));
+        pairs.push_back(fmt::format("{} '{}' = {} '{}'", found->second.first, found->second.second,
+                                    named.name, sample.id));
       }
     }
   }
   if (count == 0) return {};
-  const std::string more = count > kShownPairs ? fmt::format(" and {} more", count - kShownPairs) : "";
-  return refuse(fmt::format("{}: the sets share samples of the same content: {}{}", contract.place("data"), fmt::join(pairs, ", "), more),
+  const std::string more =
+      count > kShownPairs ? fmt::format(" and {} more", count - kShownPairs) : "";
+  return refuse(fmt::format("{}: the sets share samples of the same content: {}{}",
+                            contract.place("data"), fmt::join(pairs, ", "), more),
                 "remove each from one of the two: what steered the search cannot prove its result");
 }
 
@@ -59,8 +62,10 @@ std::vector<std::string> shared_groups(const std::vector<NamedSet>& sets) {
       if (sample.group.empty()) continue;
       const auto [found, is_new] = seen.try_emplace(sample.group, named.name);
       if (is_new || found->second == named.name) continue;
-      notes.push_back(fmt::format("group '{}' is in {} and in {}: its samples depend on each other, so the hold-out proves less",
-                                  sample.group, found->second, named.name));
+      notes.push_back(
+          fmt::format("group '{}' is in {} and in {}: its samples depend on each other, so the "
+                      "hold-out proves less",
+                      sample.group, found->second, named.name));
       found->second = named.name;
       if (notes.size() == kShownPairs) return notes;
     }
@@ -72,7 +77,8 @@ std::string data_key(const Contract& contract, const std::string& set) {
   return contract.data.empty() ? "data." + set : "data.samples";
 }
 
-/// Every slice with a limit of its own must be there, else that limit would hold for want of samples.
+/// Every slice with a limit of its own must be there, else that limit would hold for want of
+/// samples.
 Result<> check_slices(const Contract& contract, const NamedSet& named) {
   const auto counts = named.set->slice_counts();
   std::vector<std::string> known;
@@ -82,9 +88,12 @@ Result<> check_slices(const Contract& contract, const NamedSet& named) {
   for (std::size_t i = 0; i < contract.accuracy.tasks.size(); ++i) {
     for (const auto& [slice, margin] : contract.accuracy.tasks[i].slices) {
       if (counts.contains(slice)) continue;
-      return refuse(fmt::format("{}: no sample of {} is in slice '{}'",
-                                contract.place(fmt::format("accuracy.task[{}].slices.{}", i, slice)), named.name, slice),
-                    known.empty() ? "labels.csv has no column 'slice' with a name in it" : did_you_mean(slice, known));
+      return refuse(
+          fmt::format("{}: no sample of {} is in slice '{}'",
+                      contract.place(fmt::format("accuracy.task[{}].slices.{}", i, slice)),
+                      named.name, slice),
+          known.empty() ? "labels.csv has no column 'slice' with a name in it"
+                        : did_you_mean(slice, known));
     }
   }
   return {};
@@ -95,7 +104,8 @@ bool is_whole_number(std::string_view label, double high) {
   while (label.ends_with(' ') || label.ends_with('\t')) label.remove_suffix(1);
   double number = -1;
   const auto [end, code] = std::from_chars(label.data(), label.data() + label.size(), number);
-  return code == std::errc() && end == label.data() + label.size() && number >= 0 && number <= high && number == std::floor(number);
+  return code == std::errc() && end == label.data() + label.size() && number >= 0 &&
+         number <= high && number == std::floor(number);
 }
 
 Result<> check_label(const Sample& sample, BuiltinEvaluator evaluator, const std::string& where) {
@@ -117,9 +127,11 @@ Result<> check_labels(const Contract& contract, const NamedSet& named) {
     const auto builtin = contract.accuracy.tasks[i].builtin;
     if (!builtin || !needs_labels(*builtin)) continue;
     if (!named.set->has_labels) {
-      return refuse(fmt::format("{}: {} needs labels, but {} has no labels.csv with a column 'label'",
-                                contract.place(fmt::format("accuracy.task[{}].evaluator", i)), to_string(*builtin), named.name),
-                    "add labels, or use evaluator = \"agreement\", which compares with the reference");
+      return refuse(
+          fmt::format("{}: {} needs labels, but {} has no labels.csv with a column 'label'",
+                      contract.place(fmt::format("accuracy.task[{}].evaluator", i)),
+                      to_string(*builtin), named.name),
+          "add labels, or use evaluator = \"agreement\", which compares with the reference");
     }
     for (const Sample& sample : named.set->samples) {
       FIEL_TRY(check_label(sample, *builtin, contract.place(data_key(contract, named.name))));
@@ -128,20 +140,27 @@ Result<> check_labels(const Contract& contract, const NamedSet& named) {
   return {};
 }
 
-/// Every shape of the traffic needs samples to time it with. Where the split left none in tuning, that is nobody's mistake.
-Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tuning, std::vector<std::string>& notes) {
+/// Every shape of the traffic needs samples to time it with. Where the split left none in tuning,
+/// that is nobody's mistake.
+Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tuning,
+                                std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < contract.shapes.size(); ++i) {
     const bool is_there = std::ranges::any_of(tuning.samples, [&](const Sample& sample) {
       return std::ranges::all_of(contract.shapes[i].inputs, [&](const auto& input) {
         const auto found = sample.inputs.find(input.first);
-        return found == sample.inputs.end() || step_shape(contract, input.first, found->second.shape) == input.second;
+        return found == sample.inputs.end() ||
+               step_shape(contract, input.first, found->second.shape) == input.second;
       });
     });
     if (!is_there && !contract.data.empty()) {
-      notes.push_back(fmt::format("no tuning sample has the shape of [[model.shape]] number {}: it is not timed", i + 1));
+      notes.push_back(fmt::format(
+          "no tuning sample has the shape of [[model.shape]] number {}: it is not timed", i + 1));
     } else if (!is_there) {
-      return refuse(fmt::format("{}: no tuning sample has this shape", contract.place(fmt::format("model.shape[{}].{}", i, contract.shapes[i].inputs.begin()->first))),
-                    "add samples of that shape, or remove the [[model.shape]]");
+      return refuse(
+          fmt::format("{}: no tuning sample has this shape",
+                      contract.place(fmt::format("model.shape[{}].{}", i,
+                                                 contract.shapes[i].inputs.begin()->first))),
+          "add samples of that shape, or remove the [[model.shape]]");
     }
   }
   return {};
@@ -149,8 +168,12 @@ Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tunin
 
 Result<> check_set(const Contract& contract, const NamedSet& named) {
   if (named.set->samples.empty()) {
-    return refuse(fmt::format("{}: {} has no samples", contract.place(data_key(contract, named.name)), named.name),
-                  contract.data.empty() ? "add samples" : "a few dozen samples are needed at least, so that each part of the split gets some");
+    return refuse(
+        fmt::format("{}: {} has no samples", contract.place(data_key(contract, named.name)),
+                    named.name),
+        contract.data.empty()
+            ? "add samples"
+            : "a few dozen samples are needed at least, so that each part of the split gets some");
   }
   FIEL_TRY(check_slices(contract, named));
   return check_labels(contract, named);
@@ -165,18 +188,23 @@ struct AllSets {
   std::vector<std::string> notes;
 };
 
-Result<AllSets> read_split(const Contract& contract, const OnnxModel& model, const fs::path& packs, WithHoldout with_holdout) {
-  FolderOrder order{contract.data, "data.samples", Splitting::kByContent,
+Result<AllSets> read_split(const Contract& contract, const OnnxModel& model, const fs::path& packs,
+                           WithHoldout with_holdout) {
+  FolderOrder order{contract.data,
+                    "data.samples",
+                    Splitting::kByContent,
                     {{"calibration", packs / "calibration.pack", 0.0, kCalibrationBelow},
                      {"tuning", packs / "tuning.pack", kCalibrationBelow, kTuningBelow}}};
-  if (with_holdout == WithHoldout::kYes) order.sets.push_back({"holdout", packs / "holdout.pack", kTuningBelow, 1.0});
+  if (with_holdout == WithHoldout::kYes)
+    order.sets.push_back({"holdout", packs / "holdout.pack", kTuningBelow, 1.0});
   auto sets = FIEL_TRY(read_folder(contract, model, order));
   AllSets all;
   const auto calibration_count = sets[0].samples.size();
   if (calibration_count > 0) all.calibration = std::move(sets[0]);
   all.tuning = std::move(sets[1]);
-  std::string note = fmt::format("{} was split by content: {} samples for calibration, {} for tuning", contract.data.string(),
-                                 calibration_count, all.tuning.samples.size());
+  std::string note =
+      fmt::format("{} was split by content: {} samples for calibration, {} for tuning",
+                  contract.data.string(), calibration_count, all.tuning.samples.size());
   if (with_holdout == WithHoldout::kYes) {
     all.holdout = std::move(sets[2]);
     note += fmt::format(", {} for the hold-out", all.holdout->samples.size());
@@ -185,21 +213,25 @@ Result<AllSets> read_split(const Contract& contract, const OnnxModel& model, con
   return all;
 }
 
-Result<SampleSet> read_one(const Contract& contract, const OnnxModel& model, const fs::path& folder, const std::string& name,
-                           const fs::path& pack) {
+Result<SampleSet> read_one(const Contract& contract, const OnnxModel& model, const fs::path& folder,
+                           const std::string& name, const fs::path& pack) {
   const FolderOrder order{folder, "data." + name, Splitting::kWhole, {{name, pack, 0.0, 1.0}}};
   auto sets = FIEL_TRY(read_folder(contract, model, order));
   return std::move(sets[0]);
 }
 
-Result<AllSets> read_folders(const Contract& contract, const OnnxModel& model, const fs::path& packs, WithHoldout with_holdout) {
+Result<AllSets> read_folders(const Contract& contract, const OnnxModel& model,
+                             const fs::path& packs, WithHoldout with_holdout) {
   AllSets all;
   if (!contract.calibration.empty()) {
-    all.calibration = FIEL_TRY(read_one(contract, model, contract.calibration, "calibration", packs / "calibration.pack"));
+    all.calibration = FIEL_TRY(
+        read_one(contract, model, contract.calibration, "calibration", packs / "calibration.pack"));
   }
-  all.tuning = FIEL_TRY(read_one(contract, model, contract.tuning, "tuning", packs / "tuning.pack"));
+  all.tuning =
+      FIEL_TRY(read_one(contract, model, contract.tuning, "tuning", packs / "tuning.pack"));
   if (with_holdout == WithHoldout::kYes) {
-    all.holdout = FIEL_TRY(read_one(contract, model, contract.holdout, "holdout", packs / "holdout.pack"));
+    all.holdout =
+        FIEL_TRY(read_one(contract, model, contract.holdout, "holdout", packs / "holdout.pack"));
   }
   return all;
 }
@@ -219,7 +251,8 @@ Result<> check_sets(const Contract& contract, AllSets& all) {
   return {};
 }
 
-Result<AllSets> read_sets(const Contract& contract, const OnnxModel& model, const fs::path& packs, WithHoldout with_holdout) {
+Result<AllSets> read_sets(const Contract& contract, const OnnxModel& model, const fs::path& packs,
+                          WithHoldout with_holdout) {
   FIEL_TRY(check_contract(contract, model));
   std::vector<fs::path> new_records;
   for (const char* name : {"calibration.pack", "tuning.pack", "holdout.pack"}) {
@@ -252,18 +285,22 @@ const SampleSet& HoldoutSet::samples(const Opening& opening) const {
   return set_;
 }
 
-Result<DataSets> read_data_sets(const Contract& contract, const OnnxModel& model, const fs::path& pack_folder) {
+Result<DataSets> read_data_sets(const Contract& contract, const OnnxModel& model,
+                                const fs::path& pack_folder) {
   AllSets all = FIEL_TRY(read_sets(contract, model, pack_folder, WithHoldout::kYes));
-  return DataSets{std::move(all.calibration), TuningSet(std::move(all.tuning)), HoldoutSet(std::move(*all.holdout)),
-                  std::move(all.notes)};
+  return DataSets{std::move(all.calibration), TuningSet(std::move(all.tuning)),
+                  HoldoutSet(std::move(*all.holdout)), std::move(all.notes)};
 }
 
-Result<SearchSets> read_search_sets(const Contract& contract, const OnnxModel& model, const fs::path& pack_folder) {
+Result<SearchSets> read_search_sets(const Contract& contract, const OnnxModel& model,
+                                    const fs::path& pack_folder) {
   AllSets all = FIEL_TRY(read_sets(contract, model, pack_folder, WithHoldout::kNo));
-  return SearchSets{std::move(all.calibration), TuningSet(std::move(all.tuning)), std::move(all.notes)};
+  return SearchSets{std::move(all.calibration), TuningSet(std::move(all.tuning)),
+                    std::move(all.notes)};
 }
 
-Result<SampleSet> read_sample_set(const fs::path& folder, const OnnxModel& model, const Contract& contract, const fs::path& pack) {
+Result<SampleSet> read_sample_set(const fs::path& folder, const OnnxModel& model,
+                                  const Contract& contract, const fs::path& pack) {
   return read_one(contract, model, folder, pack.stem().string(), pack);
 }
 

@@ -1,9 +1,11 @@
-// The data sets of a contract: read once, checked against the model, and laid down in a pack file that workers read
-// in place. Splits what must stay apart by type: only a TuningSet can be handed to the search; a HoldoutSet gives its
-// samples only to the holder of an Opening, which the ledger alone makes.
+// The data sets of a contract: read once, checked against the model, and laid down in a pack file
+// that workers read in place. Splits what must stay apart by type: only a TuningSet can be handed
+// to the search; a HoldoutSet gives its samples only to the holder of an Opening, which the ledger
+// alone makes.
 //
-//   on disk    (a) <sample>.npz each  (b) inputs.npz, axis 0 = samples  (c) test_data_set_N/input_K.pb; labels.csv beside
-//   pack       raw little-endian tensors in C order, each 64-byte aligned
+//   on disk    (a) <sample>.npz each  (b) inputs.npz, axis 0 = samples  (c)
+//   test_data_set_N/input_K.pb; labels.csv beside pack       raw little-endian tensors in C order,
+//   each 64-byte aligned
 #pragma once
 
 #include <filesystem>
@@ -41,7 +43,8 @@ struct SampleSet {
   std::vector<Sample> samples;
   std::string digest;  // over all samples' contents and labels, not their names or order
   bool has_labels = false;
-  std::vector<std::string> warnings;  // worth a word, no reason to stop: "12 of 400 samples repeat another's content"
+  std::vector<std::string>
+      warnings;  // worth a word, no reason to stop: "12 of 400 samples repeat another's content"
 
   /// Counts per slice name; "" holds those without one.
   std::map<std::string, std::int64_t> slice_counts() const;
@@ -75,7 +78,8 @@ class HoldoutSet {
   const std::string& digest() const { return set_.digest; }
   std::int64_t size() const { return static_cast<std::int64_t>(set_.samples.size()); }
   std::map<std::string, std::int64_t> slice_counts() const { return set_.slice_counts(); }
-  const SampleSet& samples(const Opening& opening) const;  // FIEL_CHECKs that the opening is for this set
+  const SampleSet& samples(
+      const Opening& opening) const;  // FIEL_CHECKs that the opening is for this set
 
  private:
   SampleSet set_;
@@ -85,7 +89,8 @@ struct DataSets {
   std::optional<SampleSet> calibration;
   TuningSet tuning;
   HoldoutSet holdout;
-  std::vector<std::string> notes;  // what was decided for the user: "data was split by content: ..."
+  std::vector<std::string>
+      notes;  // what was decided for the user: "data was split by content: ..."
 };
 
 /// What a command that has no business with the hold-out may have.
@@ -95,21 +100,26 @@ struct SearchSets {
   std::vector<std::string> notes;
 };
 
-/// Reads, checks and packs all sets of the contract into `pack_folder` (calibration.pack, tuning.pack, holdout.pack).
-/// Refused, with set, sample, tensor and what to do: empty sets; samples that two sets share (by content); inputs that
-/// are missing, extra, of another dtype, or of a shape that the model or the contract's traffic shapes do not take;
-/// integer values outside a declared range; labels.csv with unknown, missing or repeated samples; a contract's slice
-/// that no sample has; built-in evaluators that need labels without any; a traffic shape that no tuning sample has.
+/// Reads, checks and packs all sets of the contract into `pack_folder` (calibration.pack,
+/// tuning.pack, holdout.pack). Refused, with set, sample, tensor and what to do: empty sets;
+/// samples that two sets share (by content); inputs that are missing, extra, of another dtype, or
+/// of a shape that the model or the contract's traffic shapes do not take; integer values outside a
+/// declared range; labels.csv with unknown, missing or repeated samples; a contract's slice that no
+/// sample has; built-in evaluators that need labels without any; a traffic shape that no tuning
+/// sample has.
 ///
-/// `data.samples` is one folder, split by the hash of each sample's content (of its group's name where it has one):
-/// below 0.1 calibration, below 0.5 tuning, else hold-out. Then `source` is a folder of ours with that set's labels.csv.
+/// `data.samples` is one folder, split by the hash of each sample's content (of its group's name
+/// where it has one): below 0.1 calibration, below 0.5 tuning, else hold-out. Then `source` is a
+/// folder of ours with that set's labels.csv.
 ///
-/// Packs that are there are used again as long as the user's files have the sizes and times that they were made from; else
-/// the files are read again, and other content than before is an error: a run keeps its data.
+/// Packs that are there are used again as long as the user's files have the sizes and times that
+/// they were made from; else the files are read again, and other content than before is an error: a
+/// run keeps its data.
 Result<DataSets> read_data_sets(const Contract& contract, const OnnxModel& model,
                                 const std::filesystem::path& pack_folder);
 
-/// The same without a look at the hold-out (`check`, `bench`; of `data.samples` all is hashed, its share is not kept).
+/// The same without a look at the hold-out (`check`, `bench`; of `data.samples` all is hashed, its
+/// share is not kept).
 Result<SearchSets> read_search_sets(const Contract& contract, const OnnxModel& model,
                                     const std::filesystem::path& pack_folder);
 
@@ -117,8 +127,9 @@ Result<SearchSets> read_search_sets(const Contract& contract, const OnnxModel& m
 Result<SampleSet> read_sample_set(const std::filesystem::path& folder, const OnnxModel& model,
                                   const Contract& contract, const std::filesystem::path& pack);
 
-/// The traffic's shapes, each with every input: the contract's, or the one shape that all tuning samples share (of one
-/// step, with [[model.state]]). An input with a dynamic axis that neither fixes is an error that names it.
+/// The traffic's shapes, each with every input: the contract's, or the one shape that all tuning
+/// samples share (of one step, with [[model.state]]). An input with a dynamic axis that neither
+/// fixes is an error that names it.
 Result<std::vector<TrafficShape>> traffic_shapes(const Contract& contract, const OnnxModel& model,
                                                  const SampleSet& tuning);
 

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A model with a float input and an integer one, and the same ten samples in each of the three layouts.
+// A model with a float input and an integer one, and the same ten samples in each of the three
+// layouts.
 constexpr const char* kMake = R"(
 import numpy as np, onnx, os
 from onnx import helper as h, TensorProto as T, numpy_helper
@@ -86,16 +87,19 @@ class Dataset : public ::testing::Test {
     EXPECT_FALSE(sets.error().hint.empty()) << sets.error().message;
     std::string message = sets.error().message;
     const std::string here = folder_.path().string() + "/";
-    for (auto at = message.find(here); at != std::string::npos; at = message.find(here)) message.erase(at, here.size());
+    for (auto at = message.find(here); at != std::string::npos; at = message.find(here))
+      message.erase(at, here.size());
     return message;
   }
   SampleSet set_of(const std::string& name) {
-    auto set = read_sample_set(folder_ / name, model_, contract(), folder_ / "run" / (name + ".pack"));
+    auto set =
+        read_sample_set(folder_ / name, model_, contract(), folder_ / "run" / (name + ".pack"));
     EXPECT_TRUE(set) << (set ? "" : set.error().message);
     return *set;
   }
   void overwrite(std::string_view sample, std::string_view arrays) {
-    ASSERT_TRUE(folder_.python("import numpy as np\nnp.savez('" + std::string(sample) + "', " + std::string(arrays) + ")"));
+    ASSERT_TRUE(folder_.python("import numpy as np\nnp.savez('" + std::string(sample) + "', " +
+                               std::string(arrays) + ")"));
   }
 
   static TestFolder* pristine_;
@@ -136,11 +140,13 @@ TEST_F(Dataset, ThePackHoldsTheBytesAlignedAndDescribed) {
 }
 
 TEST_F(Dataset, StackedRowsAreNamedByLabels) {
-  folder_.write("stacked/labels.csv", "sample,label\na,0\nb,1\nc,2\nd,3\ne,4\nf,5\ng,6\nh,7\ni,8\nj,9\n");
+  folder_.write("stacked/labels.csv",
+                "sample,label\na,0\nb,1\nc,2\nd,3\ne,4\nf,5\ng,6\nh,7\ni,8\nj,9\n");
   EXPECT_EQ(set_of("stacked").samples[2].id, "c");
   folder_.write("stacked/labels.csv", "sample,label\na,0\n");
   EXPECT_EQ(message_of(changed("\"tuning\"", "\"stacked\"")),
-            "c.toml:5: data.tuning: stacked/labels.csv has 1 rows, but stacked/inputs.npz has 10 samples");
+            "c.toml:5: data.tuning: stacked/labels.csv has 1 rows, but stacked/inputs.npz has 10 "
+            "samples");
 }
 
 TEST_F(Dataset, PacksAreUsedAgainAndChangedDataAreRefused) {
@@ -151,8 +157,11 @@ TEST_F(Dataset, PacksAreUsedAgainAndChangedDataAreRefused) {
   // Touched, but the same: read again, and no error.
   fs::last_write_time(folder_ / "tuning/s003.npz", fs::file_time_type::clock::now());
   EXPECT_EQ(set_of("tuning").digest, first);
-  fs::copy_file(folder_ / "pool/s100.npz", folder_ / "tuning/s003.npz", fs::copy_options::overwrite_existing);
-  EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: the data of tuning changed since the run began (changed: s003.npz)");
+  fs::copy_file(folder_ / "pool/s100.npz", folder_ / "tuning/s003.npz",
+                fs::copy_options::overwrite_existing);
+  EXPECT_EQ(
+      message_of(contract()),
+      "c.toml:5: data.tuning: the data of tuning changed since the run began (changed: s003.npz)");
   EXPECT_TRUE(read_data_sets(contract(), model_, folder_ / "run2"));
 }
 
@@ -170,12 +179,15 @@ TEST_F(Dataset, ADamagedPackIsMadeAgain) {
 TEST_F(Dataset, SharedSamplesAreFoundByContent) {
   for (int i = 0; i < 7; ++i) {
     const std::string name = "s" + std::string(i < 10 ? "00" : "0") + std::to_string(i);
-    fs::copy_file(folder_ / ("tuning/" + name + ".npz"), folder_ / ("holdout/copy" + std::to_string(i) + ".npz"));
+    fs::copy_file(folder_ / ("tuning/" + name + ".npz"),
+                  folder_ / ("holdout/copy" + std::to_string(i) + ".npz"));
   }
   fs::remove(folder_ / "holdout/labels.csv");
   EXPECT_EQ(message_of(changed("top1", "agreement")),
-            "c.toml:4: data: the sets share samples of the same content: tuning 's000' = holdout 'copy0', tuning 's001' = "
-            "holdout 'copy1', tuning 's002' = holdout 'copy2', tuning 's003' = holdout 'copy3', tuning 's004' = holdout 'copy4' "
+            "c.toml:4: data: the sets share samples of the same content: tuning 's000' = holdout "
+            "'copy0', tuning 's001' = "
+            "holdout 'copy1', tuning 's002' = holdout 'copy2', tuning 's003' = holdout 'copy3', "
+            "tuning 's004' = holdout 'copy4' "
             "and 2 more");
 }
 
@@ -189,68 +201,92 @@ TEST_F(Dataset, RepeatsWithinASetAreCounted) {
 TEST_F(Dataset, InputsThatDoNotFitTheModelAreRefusedByName) {
   const auto says = [this](std::string_view arrays, std::string_view message) {
     overwrite("tuning/s004.npz", arrays);
-    EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: sample 's004' (tuning/s004.npz): " + std::string(message));
+    EXPECT_EQ(message_of(contract()),
+              "c.toml:5: data.tuning: sample 's004' (tuning/s004.npz): " + std::string(message));
   };
   const std::string x = "x=np.zeros((1,3),dtype='f4')";
   const std::string ids = "ids=np.zeros((1,2),dtype='i8')";
   says(ids, "it lacks the model's input x: float32 [N, 3]");
-  says(x + ",idz=np.zeros((1,2),dtype='i8')", "it has an array 'idz', but the model has no such input");
+  says(x + ",idz=np.zeros((1,2),dtype='i8')",
+       "it has an array 'idz', but the model has no such input");
   says(ids + ",x=np.zeros((1,3))", "input 'x' is float64, but the model takes x: float32 [N, 3]");
-  says(ids + ",x=np.zeros((1,4),dtype='f4')", "input 'x' has the shape [1, 4], but the model takes x: float32 [N, 3]");
-  says(ids + ",x=np.zeros(3,dtype='f4')", "input 'x' has the shape [3], but the model takes x: float32 [N, 3]");
+  says(ids + ",x=np.zeros((1,4),dtype='f4')",
+       "input 'x' has the shape [1, 4], but the model takes x: float32 [N, 3]");
+  says(ids + ",x=np.zeros(3,dtype='f4')",
+       "input 'x' has the shape [3], but the model takes x: float32 [N, 3]");
   overwrite("tuning/s004.npz", x + ",ids=np.array([[1,99]])");
   EXPECT_EQ(message_of(changed("[data]", "[model.input.ids]\nrange = [0, 50]\n[data]")),
-            "c.toml:7: data.tuning: sample 's004' (tuning/s004.npz): input 'ids' has the value 99 at element 1, outside its declared "
+            "c.toml:7: data.tuning: sample 's004' (tuning/s004.npz): input 'ids' has the value 99 "
+            "at element 1, outside its declared "
             "range 0 to 50");
   folder_.write("tuning/s004.npz", "no zip");
   EXPECT_NE(message_of(contract()).find("s004.npz: not an .npz file"), std::string::npos);
 }
 
 TEST_F(Dataset, TheTrafficsShapesMustHaveSamplesAndSamplesAShape) {
-  EXPECT_EQ(message_of(changed("[data]", "[[model.shape]]\nids = [1, 2]\nx = [1, 3]\n[[model.shape]]\nids = [1, 7]\nx = [1, 3]\n[data]")),
+  EXPECT_EQ(message_of(changed("[data]",
+                               "[[model.shape]]\nids = [1, 2]\nx = [1, 3]\n[[model.shape]]\nids = "
+                               "[1, 7]\nx = [1, 3]\n[data]")),
             "c.toml:8: model.shape.ids: no tuning sample has this shape");
   EXPECT_EQ(message_of(changed("[data]", "[[model.shape]]\nids = [1, 7]\n[data]")),
-            "c.toml:7: data.tuning: sample 's000' (tuning/s000.npz): its shapes (ids = [1, 2]) are none of the contract's "
+            "c.toml:7: data.tuning: sample 's000' (tuning/s000.npz): its shapes (ids = [1, 2]) are "
+            "none of the contract's "
             "[[model.shape]] tables");
-  EXPECT_EQ(message_of(changed("[data]", "[[model.shape]]\nidx = [1, 7]\nx = [1, 4]\n[data]")),
-            "c.toml:5: model.shape.idx: the model has no input 'idx': did you mean 'ids'?\n"
-            "c.toml:6: model.shape.x: the shape [1, 4] does not fit the model's input x: float32 [N, 3]");
+  EXPECT_EQ(
+      message_of(changed("[data]", "[[model.shape]]\nidx = [1, 7]\nx = [1, 4]\n[data]")),
+      "c.toml:5: model.shape.idx: the model has no input 'idx': did you mean 'ids'?\n"
+      "c.toml:6: model.shape.x: the shape [1, 4] does not fit the model's input x: float32 [N, 3]");
 }
 
 TEST_F(Dataset, FoldersWithoutOrWithTwoLayoutsAreRefused) {
   folder_.write("empty/a.png", "");
-  EXPECT_EQ(message_of(changed("\"tuning\"", "\"empty\"")), "c.toml:5: data.tuning: empty has no samples (found only 'a.png')");
+  EXPECT_EQ(message_of(changed("\"tuning\"", "\"empty\"")),
+            "c.toml:5: data.tuning: empty has no samples (found only 'a.png')");
   fs::copy_file(folder_ / "stacked/inputs.npz", folder_ / "tuning/inputs.npz");
-  EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: tuning mixes layouts: 10 .npz files beside inputs.npz, 0 test_data_set folders");
-  EXPECT_NE(message_of(changed("\"tuning\"", "\"absent\"")).find("data.tuning: cannot read the folder absent"), std::string::npos);
+  EXPECT_EQ(message_of(contract()),
+            "c.toml:5: data.tuning: tuning mixes layouts: 10 .npz files beside inputs.npz, 0 "
+            "test_data_set folders");
+  EXPECT_NE(message_of(changed("\"tuning\"", "\"absent\""))
+                .find("data.tuning: cannot read the folder absent"),
+            std::string::npos);
 }
 
 TEST_F(Dataset, LabelsMustMatchTheSamplesAndTheEvaluator) {
   const std::string labels = folder_.read("tuning/labels.csv");
   folder_.write("tuning/labels.csv", labels + "s999,1,odd\n");
-  EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: tuning/labels.csv:12: there is no sample 's999'");
+  EXPECT_EQ(message_of(contract()),
+            "c.toml:5: data.tuning: tuning/labels.csv:12: there is no sample 's999'");
   folder_.write("tuning/labels.csv", labels.substr(0, labels.rfind("s009")));
-  EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: tuning/labels.csv has no row for sample 's009'");
+  EXPECT_EQ(message_of(contract()),
+            "c.toml:5: data.tuning: tuning/labels.csv has no row for sample 's009'");
   folder_.write("tuning/labels.csv", labels.substr(0, labels.rfind("s009")) + "s009,cat,odd\n");
   EXPECT_EQ(message_of(contract()), "c.toml:5: data.tuning: the label of sample 's009' is 'cat'");
   fs::remove(folder_ / "tuning/labels.csv");
-  EXPECT_EQ(message_of(contract()), "c.toml:9: accuracy.task.evaluator: top1 needs labels, but tuning has no labels.csv with a column 'label'");
+  EXPECT_EQ(message_of(contract()),
+            "c.toml:9: accuracy.task.evaluator: top1 needs labels, but tuning has no labels.csv "
+            "with a column 'label'");
 }
 
 TEST_F(Dataset, ASliceWithALimitMustHaveSamples) {
-  const std::string text = std::string(kContract) + "[accuracy.task.slices]\neven = { max_drop = 0.2 }\nod = { max_drop = 0.2 }\n";
-  EXPECT_EQ(message_of(contract(text)), "c.toml:13: accuracy.task.slices.od: no sample of tuning is in slice 'od'");
+  const std::string text =
+      std::string(kContract) +
+      "[accuracy.task.slices]\neven = { max_drop = 0.2 }\nod = { max_drop = 0.2 }\n";
+  EXPECT_EQ(message_of(contract(text)),
+            "c.toml:13: accuracy.task.slices.od: no sample of tuning is in slice 'od'");
 }
 
 TEST_F(Dataset, WhatTheContractNamesMustBeInTheModel) {
-  const std::string text = std::string(kContract) +
-                           "output = \"z\"\n[[accuracy.tensor]]\noutput = \"Y\"\nmetric = \"l2\"\nmax = 1\n"
-                           "[model.input.x]\nrange = [0, 1]\n[[model.state]]\noutput = \"n\"\ninput = \"x\"\n";
+  const std::string text =
+      std::string(kContract) +
+      "output = \"z\"\n[[accuracy.tensor]]\noutput = \"Y\"\nmetric = \"l2\"\nmax = 1\n"
+      "[model.input.x]\nrange = [0, 1]\n[[model.state]]\noutput = \"n\"\ninput = \"x\"\n";
   EXPECT_EQ(message_of(contract(text)),
             "c.toml:11: accuracy.task.output: the model has no output 'z': known are: y, n\n"
             "c.toml:13: accuracy.tensor.output: the model has no output 'Y': did you mean 'y'?\n"
-            "c.toml:17: model.input.x.range: a range is for integer inputs, and x is float32: leave it out\n"
-            "c.toml:20: model.state.input: n: int64 [1, L] cannot feed x: float32 [N, 3]: their types differ");
+            "c.toml:17: model.input.x.range: a range is for integer inputs, and x is float32: "
+            "leave it out\n"
+            "c.toml:20: model.state.input: n: int64 [1, L] cannot feed x: float32 [N, 3]: their "
+            "types differ");
 }
 
 constexpr std::string_view kSplit = R"(fiel = 1
@@ -268,8 +304,9 @@ TEST_F(Dataset, OneFolderIsSplitByContentTheSameEachTime) {
   const auto sets = read_data_sets(contract(kSplit), model_, folder_ / "run");
   ASSERT_TRUE(sets) << sets.error().message;
   ASSERT_TRUE(sets->calibration);
-  const auto sizes = std::vector{sets->calibration->samples.size(), sets->tuning.get().samples.size(),
-                                 static_cast<std::size_t>(sets->holdout.size())};
+  const auto sizes =
+      std::vector{sets->calibration->samples.size(), sets->tuning.get().samples.size(),
+                  static_cast<std::size_t>(sets->holdout.size())};
   EXPECT_EQ(sizes[0] + sizes[1] + sizes[2], 100U);
   EXPECT_NEAR(static_cast<double>(sizes[0]), 10, 9);
   EXPECT_NEAR(static_cast<double>(sizes[1]), 40, 15);
@@ -289,9 +326,11 @@ TEST_F(Dataset, OneFolderIsSplitByContentTheSameEachTime) {
 
 TEST_F(Dataset, ASplitKeepsGroupsTogether) {
   std::string labels = "sample,label,speaker\n";
-  for (int i = 100; i < 200; ++i) labels += "s" + std::to_string(i) + ",0,p" + std::to_string(i % 20) + "\n";
+  for (int i = 100; i < 200; ++i)
+    labels += "s" + std::to_string(i) + ",0,p" + std::to_string(i % 20) + "\n";
   folder_.write("pool/labels.csv", labels);
-  const auto sets = read_data_sets(contract(std::string(kSplit) + "group = \"speaker\"\n"), model_, folder_ / "run");
+  const auto sets = read_data_sets(contract(std::string(kSplit) + "group = \"speaker\"\n"), model_,
+                                   folder_ / "run");
   ASSERT_TRUE(sets) << sets.error().message;
   std::set<std::string> in_tuning;
   for (const Sample& sample : sets->tuning.get().samples) in_tuning.insert(sample.group);
@@ -314,14 +353,17 @@ TEST_F(Dataset, TheTrafficIsAskedForOrTheOnlyShapeThereIs) {
   ASSERT_TRUE(only) << only.error().message;
   ASSERT_EQ(only->size(), 1U);
   EXPECT_EQ(only->at(0).inputs.at("ids"), (Shape{1, 2}));
-  const auto given = traffic_shapes(changed("[data]", "[[model.shape]]\nweight = 3\nids = [1, 2]\n[data]"), model_, tuning);
+  const auto given = traffic_shapes(
+      changed("[data]", "[[model.shape]]\nweight = 3\nids = [1, 2]\n[data]"), model_, tuning);
   ASSERT_TRUE(given);
   EXPECT_EQ(given->at(0).weight, 3);
   EXPECT_EQ(given->at(0).inputs.at("x"), (Shape{1, 3}));
   overwrite("pool/s100.npz", "x=np.zeros((1,3),dtype='f4'),ids=np.zeros((1,9),dtype='i8')");
   const auto several = traffic_shapes(contract(), model_, set_of("pool"));
   ASSERT_FALSE(several);
-  EXPECT_NE(several.error().message.find("ids: int64 [1, L] has a dynamic axis, and the tuning samples have 2 shapes"), std::string::npos);
+  EXPECT_NE(several.error().message.find(
+                "ids: int64 [1, L] has a dynamic axis, and the tuning samples have 2 shapes"),
+            std::string::npos);
 }
 
 TEST_F(Dataset, ASequenceHasStepsAndItsStateNone) {
@@ -339,8 +381,11 @@ save('stack/inputs.npz', x=np.zeros((4, 5, 1, 3), f), s=np.ones((4, 1, 3), f))
 save('flat/a.npz', x=np.zeros((1, 3), f))
 )"));
   const OnnxModel model = read_onnx_model(folder_ / "rnn.onnx").value();
-  const Contract recurrent = changed("[data]", "[[model.state]]\noutput = \"t\"\ninput = \"s\"\n[data]");
-  const auto read = [&](const char* name) { return read_sample_set(folder_ / name, model, recurrent, folder_ / "run/tuning.pack"); };
+  const Contract recurrent =
+      changed("[data]", "[[model.state]]\noutput = \"t\"\ninput = \"s\"\n[data]");
+  const auto read = [&](const char* name) {
+    return read_sample_set(folder_ / name, model, recurrent, folder_ / "run/tuning.pack");
+  };
   const auto good = read("good");
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(traffic_shapes(recurrent, model, *good)->at(0).inputs.at("x"), (Shape{1, 3}));
@@ -352,7 +397,9 @@ save('flat/a.npz', x=np.zeros((1, 3), f))
   fs::remove_all(folder_ / "run");
   const auto flat = read("flat");
   ASSERT_FALSE(flat);
-  EXPECT_NE(flat.error().message.find("behind its axis of steps the model takes"), std::string::npos) << flat.error().message;
+  EXPECT_NE(flat.error().message.find("behind its axis of steps the model takes"),
+            std::string::npos)
+      << flat.error().message;
 }
 
 }  // namespace

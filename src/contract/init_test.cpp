@@ -32,9 +32,10 @@ TEST(Init, TheProposedContractIsReadableAndAsksWhatOnlyTheUserKnows) {
   ASSERT_TRUE(contract) << contract.error().message;
   EXPECT_EQ(contract->model, folder / "model.onnx");
   EXPECT_EQ(contract->accuracy.tasks.at(0).output, "y");
-  for (const char* line : {"#   input   x: float32 [N, 3]\n", "# x = [1, 3]   # dynamic: axis 0 (N)\n",
-                           "# \"in/ids:0\" = [1, 1]   # dynamic: axis 1 (L)\n", "# [model.input.\"in/ids:0\"]\n",
-                           "peak_memory = \"2.0 GiB\"\n"}) {
+  for (const char* line :
+       {"#   input   x: float32 [N, 3]\n", "# x = [1, 3]   # dynamic: axis 0 (N)\n",
+        "# \"in/ids:0\" = [1, 1]   # dynamic: axis 1 (L)\n", "# [model.input.\"in/ids:0\"]\n",
+        "peak_memory = \"2.0 GiB\"\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
 }
@@ -43,8 +44,10 @@ TEST(Init, TheProposalStaysReadableWhenItsQuestionsAreAnswered) {
   const TestFolder folder;
   ASSERT_TRUE(folder.python(kMake));
   std::string text = propose_contract(read_onnx_model(folder / "model.onnx").value());
-  for (const char* start : {"# [", "# weight", "# x =", "# \"in", "# range", "# output", "# metric", "# min ", "# small", "# cores", "# latency"}) {
-    for (auto at = text.find(std::string("\n") + start); at != std::string::npos; at = text.find(std::string("\n") + start, at)) {
+  for (const char* start : {"# [", "# weight", "# x =", "# \"in", "# range", "# output", "# metric",
+                            "# min ", "# small", "# cores", "# latency"}) {
+    for (auto at = text.find(std::string("\n") + start); at != std::string::npos;
+         at = text.find(std::string("\n") + start, at)) {
       text.erase(at + 1, 2);
     }
   }
@@ -61,7 +64,8 @@ TEST(Init, TheScriptWritesSamplesThatFit) {
   ASSERT_TRUE(folder.python(kMake));
   const OnnxModel model = read_onnx_model(folder / "model.onnx").value();
   ASSERT_TRUE(folder.python(sample_script(model)));
-  const auto set = read_sample_set(folder / "data/tuning", model, Contract{}, folder / "tuning.pack");
+  const auto set =
+      read_sample_set(folder / "data/tuning", model, Contract{}, folder / "tuning.pack");
   ASSERT_TRUE(set) << set.error().message;
   EXPECT_EQ(set->samples.size(), 100U);
 }
@@ -69,7 +73,8 @@ TEST(Init, TheScriptWritesSamplesThatFit) {
 TEST(Init, AModelWithDataNeedsNoContractOfTheUsers) {
   const TestFolder folder;
   ASSERT_TRUE(folder.python(kMake));
-  for (const auto& [data, evaluator] : {std::pair{"labelled", BuiltinEvaluator::kTop1}, {"plain", BuiltinEvaluator::kAgreement}}) {
+  for (const auto& [data, evaluator] :
+       {std::pair{"labelled", BuiltinEvaluator::kTop1}, {"plain", BuiltinEvaluator::kAgreement}}) {
     const auto text = default_contract_text(folder / "model.onnx", folder / data);
     ASSERT_TRUE(text) << text.error().message;
     const auto contract = parse_contract(*text, folder / "contract.toml");
@@ -83,7 +88,10 @@ TEST(Init, AModelWithDataNeedsNoContractOfTheUsers) {
     ASSERT_TRUE(sets) << sets.error().message;
     EXPECT_TRUE(traffic_shapes(*contract, model, sets->tuning.get()));
   }
-  EXPECT_NE(default_contract_text(folder / "model.onnx", folder / "absent").error().message.find("no folder"), std::string::npos);
+  EXPECT_NE(default_contract_text(folder / "model.onnx", folder / "absent")
+                .error()
+                .message.find("no folder"),
+            std::string::npos);
 }
 
 }  // namespace

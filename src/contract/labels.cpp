@@ -42,8 +42,10 @@ class CsvReader {
         continue;
       }
       if (rest_.starts_with('\r')) rest_.remove_prefix(1);
-      if (rest_.starts_with('\n')) rest_.remove_prefix(1);
-      else if (!rest_.empty()) return wrong(line_, "text follows a closing quote", "put the whole field into quotes");
+      if (rest_.starts_with('\n'))
+        rest_.remove_prefix(1);
+      else if (!rest_.empty())
+        return wrong(line_, "text follows a closing quote", "put the whole field into quotes");
       ++line_;
       return record;
     }
@@ -54,7 +56,8 @@ class CsvReader {
     const std::string_view field = rest_.substr(0, rest_.find_first_of(",\r\n"));
     rest_.remove_prefix(field.size());
     if (field.find('"') != std::string_view::npos) {
-      return wrong(line_, "a quote stands inside a field", "put the whole field into quotes, and write \"\" for one quote");
+      return wrong(line_, "a quote stands inside a field",
+                   "put the whole field into quotes, and write \"\" for one quote");
     }
     return std::string(field);
   }
@@ -84,7 +87,8 @@ struct Columns {
   std::optional<std::size_t> label, slice, group;
 };
 
-std::optional<std::size_t> find_column(const std::vector<std::string>& header, const std::string& name) {
+std::optional<std::size_t> find_column(const std::vector<std::string>& header,
+                                       const std::string& name) {
   const auto found = std::ranges::find(header, name);
   if (found == header.end()) return std::nullopt;
   return static_cast<std::size_t>(found - header.begin());
@@ -95,13 +99,16 @@ Result<Columns> find_columns(const Record& header, const std::string& group_colu
   if (names.size() != header.fields.size()) return wrong(1, "its header names a column twice");
   const auto sample = find_column(header.fields, "sample");
   if (!sample) {
-    return wrong(1, fmt::format("its header has no column 'sample', but: {}", fmt::join(header.fields, ", ")),
-                 "begin it with sample,label");
+    return wrong(
+        1,
+        fmt::format("its header has no column 'sample', but: {}", fmt::join(header.fields, ", ")),
+        "begin it with sample,label");
   }
   Columns columns{*sample, find_column(header.fields, "label"), find_column(header.fields, "slice"),
                   find_column(header.fields, group_column.empty() ? "group" : group_column)};
   if (!group_column.empty() && !columns.group) {
-    return wrong(1, fmt::format("its header has no column '{}', by which a task groups", group_column),
+    return wrong(1,
+                 fmt::format("its header has no column '{}', by which a task groups", group_column),
                  did_you_mean(group_column, header.fields));
   }
   return columns;
@@ -111,11 +118,14 @@ Result<Columns> find_columns(const Record& header, const std::string& group_colu
 Result<> check_fields(const Record& record, const std::string& sample) {
   for (const std::string& field : record.fields) {
     if (printable(field) != field) {
-      return wrong(record.line, "a field has bytes that are no text", "save labels.csv as UTF-8, without control characters");
+      return wrong(record.line, "a field has bytes that are no text",
+                   "save labels.csv as UTF-8, without control characters");
     }
   }
-  if (sample.empty() || sample.front() == '.' || sample.size() > 200 || sample.find_first_of("/\n\t") != std::string::npos) {
-    return wrong(record.line, fmt::format("sample '{}' cannot be the name of a file", excerpt(sample, 60)),
+  if (sample.empty() || sample.front() == '.' || sample.size() > 200 ||
+      sample.find_first_of("/\n\t") != std::string::npos) {
+    return wrong(record.line,
+                 fmt::format("sample '{}' cannot be the name of a file", excerpt(sample, 60)),
                  "evaluators get one file per sample: at most 200 bytes, no '/', no '.' in front");
   }
   return {};
@@ -134,13 +144,20 @@ Result<Labels> parse(std::string_view text, const std::string& group_column) {
     Record record = FIEL_TRY(reader.next());
     if (record.fields.size() == 1 && record.fields[0].empty()) continue;  // a blank line
     if (record.fields.size() != labels.header.size()) {
-      return wrong(record.line, fmt::format("it has {} fields, the header {}", record.fields.size(), labels.header.size()),
+      return wrong(record.line,
+                   fmt::format("it has {} fields, the header {}", record.fields.size(),
+                               labels.header.size()),
                    "a comma inside a field needs quotes around the field");
     }
-    const auto field = [&record](std::optional<std::size_t> column) { return column ? record.fields[*column] : std::string(); };
-    LabelRow row{field(columns.sample), field(columns.label), field(columns.slice), field(columns.group), record.line, {}};
+    const auto field = [&record](std::optional<std::size_t> column) {
+      return column ? record.fields[*column] : std::string();
+    };
+    LabelRow row{field(columns.sample), field(columns.label), field(columns.slice),
+                 field(columns.group),  record.line,          {}};
     FIEL_TRY(check_fields(record, row.sample));
-    if (!seen.insert(row.sample).second) return wrong(record.line, fmt::format("sample '{}' is there twice", row.sample), "keep one of the rows");
+    if (!seen.insert(row.sample).second)
+      return wrong(record.line, fmt::format("sample '{}' is there twice", row.sample),
+                   "keep one of the rows");
     row.fields = std::move(record.fields);
     labels.rows.push_back(std::move(row));
   }

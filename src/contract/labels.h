@@ -1,6 +1,8 @@
-// labels.csv: which samples there are, their labels, slices and groups. Knows the file, not the data beside it.
+// labels.csv: which samples there are, their labels, slices and groups. Knows the file, not the
+// data beside it.
 //
-//   header  sample, then label, slice, group and columns of one's own in any order (RFC 4180: quotes, commas, CRLF)
+//   header  sample, then label, slice, group and columns of one's own in any order (RFC 4180:
+//   quotes, commas, CRLF)
 #pragma once
 
 #include <filesystem>
@@ -27,7 +29,8 @@ struct Labels {
   bool has_labels = false;  // there is a column "label"
 };
 
-/// `group_column`: the column that a task's `group` names; "" takes a column "group" if there is one.
+/// `group_column`: the column that a task's `group` names; "" takes a column "group" if there is
+/// one.
 Result<Labels> read_labels(const std::filesystem::path& file, const std::string& group_column);
 
 /// `fields` as one line of CSV, with its line end.

@@ -17,12 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kFormat = 1;
-constexpr std::int64_t kAlignment = 64;  // a cache line, and what engines ask of tensors that they read in place
+constexpr std::int64_t kAlignment =
+    64;  // a cache line, and what engines ask of tensors that they read in place
 
 Json to_json(const Sample& sample) {
   Json inputs = Json::object();
   for (const auto& [name, tensor] : sample.inputs) {
-    inputs[name] = {{"offset", tensor.offset}, {"dtype", to_string(tensor.dtype)}, {"shape", tensor.shape}};
+    inputs[name] = {
+        {"offset", tensor.offset}, {"dtype", to_string(tensor.dtype)}, {"shape", tensor.shape}};
   }
   return {{"id", sample.id},       {"label", sample.label},   {"slice", sample.slice},
           {"group", sample.group}, {"digest", sample.digest}, {"inputs", std::move(inputs)}};
@@ -30,13 +32,15 @@ Json to_json(const Sample& sample) {
 
 /// Throws nlohmann's exceptions on what we did not write; read_pack_record catches them.
 Sample sample_from(const Json& json, std::int64_t pack_bytes, bool& good) {
-  Sample sample{json.at("id"), json.at("label"), json.at("slice"), json.at("group"), json.at("digest"), {}};
+  Sample sample{json.at("id"),    json.at("label"),  json.at("slice"),
+                json.at("group"), json.at("digest"), {}};
   for (const auto& [name, entry] : json.at("inputs").items()) {
     const auto dtype = parse_dtype(entry.at("dtype").get<std::string>());
     PackedTensor tensor{entry.at("offset"), dtype.value_or(DType::kFloat32), entry.at("shape")};
     const auto count = element_count(tensor.shape);
     good = good && dtype && count && tensor.offset >= 0 && tensor.offset % kAlignment == 0 &&
-           tensor.offset + *count * static_cast<std::int64_t>(element_size(tensor.dtype)) <= pack_bytes;
+           tensor.offset + *count * static_cast<std::int64_t>(element_size(tensor.dtype)) <=
+               pack_bytes;
     sample.inputs.emplace(name, std::move(tensor));
   }
   return sample;
@@ -47,7 +51,8 @@ std::optional<PackRecord> record_from(const Json& json, const fs::path& pack) {
   PackRecord record;
   record.key = json.at("key");
   record.pack_bytes = json.at("pack_bytes");
-  for (const Json& file : json.at("files")) record.files.push_back({file.at(0), file.at(1), file.at(2)});
+  for (const Json& file : json.at("files"))
+    record.files.push_back({file.at(0), file.at(1), file.at(2)});
   SampleSet& set = record.set;
   set.pack = pack;
   set.digest = json.at("digest");
@@ -55,7 +60,8 @@ std::optional<PackRecord> record_from(const Json& json, const fs::path& pack) {
   set.warnings = json.at("warnings").get<std::vector<std::string>>();
   std::error_code code;
   bool good = static_cast<std::int64_t>(fs::file_size(pack, code)) == record.pack_bytes && !code;
-  for (const Json& sample : json.at("samples")) set.samples.push_back(sample_from(sample, record.pack_bytes, good));
+  for (const Json& sample : json.at("samples"))
+    set.samples.push_back(sample_from(sample, record.pack_bytes, good));
   if (!good) return std::nullopt;
   return record;
 }
@@ -89,7 +95,8 @@ Result<> PackWriter::write(const std::byte* data, std::size_t size) {
 
 Result<PackedTensor> PackWriter::add(const Tensor& tensor) {
   constexpr std::array<std::byte, kAlignment> kZeros{};
-  FIEL_TRY(write(kZeros.data(), static_cast<std::size_t>((kAlignment - bytes_ % kAlignment) % kAlignment)));
+  FIEL_TRY(write(kZeros.data(),
+                 static_cast<std::size_t>((kAlignment - bytes_ % kAlignment) % kAlignment)));
   PackedTensor packed{bytes_, tensor.dtype, tensor.shape};
   FIEL_TRY(write(tensor.bytes.data(), tensor.bytes.size()));
   return packed;
@@ -97,7 +104,8 @@ Result<PackedTensor> PackWriter::add(const Tensor& tensor) {
 
 Result<> PackWriter::commit() {
   if (::fsync(file_.get()) != 0) return std::unexpected(file_error("write", temporary_, errno));
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return std::unexpected(file_error("write", path_, errno));
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return std::unexpected(file_error("write", path_, errno));
   file_.close();
   return {};
 }
@@ -105,13 +113,14 @@ Result<> PackWriter::commit() {
 Result<> write_pack_record(const PackRecord& record) {
   const SampleSet& set = record.set;
   Json files = Json::array();
-  for (const SourceFile& file : record.files) files.push_back({file.name, file.bytes, file.modified_ns});
+  for (const SourceFile& file : record.files)
+    files.push_back({file.name, file.bytes, file.modified_ns});
   Json samples = Json::array();
   for (const Sample& sample : set.samples) samples.push_back(to_json(sample));
-  const Json json = {{"format", kFormat},           {"key", record.key},
-                     {"files", std::move(files)},   {"pack_bytes", record.pack_bytes},
-                     {"digest", set.digest},        {"has_labels", set.has_labels},
-                     {"warnings", set.warnings},    {"samples", std::move(samples)}};
+  const Json json = {{"format", kFormat},         {"key", record.key},
+                     {"files", std::move(files)}, {"pack_bytes", record.pack_bytes},
+                     {"digest", set.digest},      {"has_labels", set.has_labels},
+                     {"warnings", set.warnings},  {"samples", std::move(samples)}};
   return write_atomic(pack_record_path(set.pack), dump_json(json) + "\n");
 }
 

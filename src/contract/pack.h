@@ -1,7 +1,8 @@
-// The pack file of a set and the record beside it. Knows bytes and offsets, not where samples come from.
+// The pack file of a set and the record beside it. Knows bytes and offsets, not where samples come
+// from.
 //
-//   NAME.pack       raw little-endian tensors in C order, each 64-byte aligned, in the order of samples and input names
-//   NAME.pack.json  what lies where, and of which files it was made
+//   NAME.pack       raw little-endian tensors in C order, each 64-byte aligned, in the order of
+//   samples and input names NAME.pack.json  what lies where, and of which files it was made
 #pragma once
 
 #include <filesystem>

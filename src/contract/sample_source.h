@@ -1,7 +1,9 @@
-// The samples of a user's folder, one at a time, whichever of the three layouts they have. Believes nothing of the files
-// and checks nothing against a contract. Memory: one sample; a stacked file is read in pieces.
+// The samples of a user's folder, one at a time, whichever of the three layouts they have. Believes
+// nothing of the files and checks nothing against a contract. Memory: one sample; a stacked file is
+// read in pieces.
 //
-//   (a) <sample>.npz each   (b) inputs.npz, axis 0 = samples   (c) test_data_set_N/input_K.pb       labels.csv beside
+//   (a) <sample>.npz each   (b) inputs.npz, axis 0 = samples   (c) test_data_set_N/input_K.pb
+//   labels.csv beside
 #pragma once
 
 #include <filesystem>
@@ -33,8 +35,10 @@ struct RawSample {
 
 class SampleSource {
  public:
-  /// Finds the layout, the samples' names and their rows in labels.csv, which must match each other.
-  static Result<std::unique_ptr<SampleSource>> open(const std::filesystem::path& folder, const Contract& contract,
+  /// Finds the layout, the samples' names and their rows in labels.csv, which must match each
+  /// other.
+  static Result<std::unique_ptr<SampleSource>> open(const std::filesystem::path& folder,
+                                                    const Contract& contract,
                                                     const OnnxModel& model);
   virtual ~SampleSource() = default;
 

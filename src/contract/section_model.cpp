@@ -12,23 +12,29 @@ namespace {
 
 constexpr std::int64_t kMaxDimension = std::int64_t{1} << 40;
 
-bool is_list(const TomlValue* value) { return value != nullptr && std::holds_alternative<TomlArray>(value->data); }
+bool is_list(const TomlValue* value) {
+  return value != nullptr && std::holds_alternative<TomlArray>(value->data);
+}
 
 TrafficShape read_shape(TableReader& table) {
   TrafficShape shape;
   for (const std::string& key : table.keys()) {
-    // A model may well have an input named "weight"; its shape is a list, so the two cannot be confused.
+    // A model may well have an input named "weight"; its shape is a list, so the two cannot be
+    // confused.
     if (key == "weight" && !is_list(table.value(key))) {
-      const auto weight = table.number(key, "a number above zero", [](double x) { return x > 0 && std::isfinite(x); });
+      const auto weight = table.number(key, "a number above zero",
+                                       [](double x) { return x > 0 && std::isfinite(x); });
       shape.weight = weight.value_or(1.0);
       continue;
     }
     const auto dims = table.integers(key, 1, kMaxDimension);
     if (!dims) continue;
-    if (!element_count(*dims)) table.problem(key, fmt::format("the shape {} is too large", to_string(*dims)));
+    if (!element_count(*dims))
+      table.problem(key, fmt::format("the shape {} is too large", to_string(*dims)));
     shape.inputs[key] = *dims;
   }
-  if (table.keys().empty() || (table.keys() == std::vector<std::string>{"weight"} && shape.inputs.empty())) {
+  if (table.keys().empty() ||
+      (table.keys() == std::vector<std::string>{"weight"} && shape.inputs.empty())) {
     table.problem("", "names no input: write INPUT = [1, 3, 224, 224]");
   }
   return shape;
@@ -38,11 +44,16 @@ void read_shapes(TableReader& model, Contract& contract) {
   std::set<std::map<std::string, Shape>> seen;
   for (TableReader& table : model.tables("shape")) {
     TrafficShape shape = read_shape(table);
-    if (!seen.insert(shape.inputs).second) table.problem("", "is there twice: add the two weights up in one");
+    if (!seen.insert(shape.inputs).second)
+      table.problem("", "is there twice: add the two weights up in one");
     if (!contract.shapes.empty()) {
       for (const auto& [name, dims] : contract.shapes.front().inputs) {
         if (!shape.inputs.contains(name) && !table.has(name)) {
-          table.problem("", fmt::format("does not give '{}', but the first [[model.shape]] does: give it in all or none", name));
+          table.problem(
+              "",
+              fmt::format(
+                  "does not give '{}', but the first [[model.shape]] does: give it in all or none",
+                  name));
         }
       }
       for (const auto& [name, dims] : shape.inputs) {
@@ -62,7 +73,8 @@ void read_ranges(TableReader& model, Contract& contract) {
     table.require("range", "write range = [0, 30521]");
     const auto range = table.integers("range", INT64_MIN, INT64_MAX);
     if (range && (range->size() != 2 || (*range)[0] > (*range)[1])) {
-      table.problem("range", "wants two whole numbers, the smallest and the largest value, in this order");
+      table.problem("range",
+                    "wants two whole numbers, the smallest and the largest value, in this order");
     } else if (range) {
       contract.input_ranges[name] = {(*range)[0], (*range)[1]};
     }
@@ -78,7 +90,8 @@ void read_state(TableReader& model, Contract& contract) {
     const auto output = table.text("output");
     const auto input = table.text("input");
     if (input && !inputs.insert(*input).second) {
-      table.problem("input", fmt::format("'{}' is fed by two states: only one output can feed it", *input));
+      table.problem("input",
+                    fmt::format("'{}' is fed by two states: only one output can feed it", *input));
     }
     contract.state.push_back({output.value_or(""), input.value_or("")});
     table.finish();
@@ -103,19 +116,27 @@ void read_data(TableReader& table, const SectionContext& context, Contract& cont
   if (table.has("samples")) {
     for (const std::string_view set : {"calibration", "tuning", "holdout"}) {
       if (table.has(set)) {
-        table.problem(set, "contradicts data.samples: give one folder that fiel splits, or the sets, not both");
+        table.problem(
+            set,
+            "contradicts data.samples: give one folder that fiel splits, or the sets, not both");
       }
     }
     return;
   }
-  table.require("tuning", "the samples that steer the search (or samples = \"folder\": fiel splits one folder)");
+  table.require(
+      "tuning",
+      "the samples that steer the search (or samples = \"folder\": fiel splits one folder)");
   table.require("holdout", "the samples that prove the winner, kept apart from tuning");
   const std::pair<std::string_view, const std::filesystem::path*> sets[] = {
-      {"calibration", &contract.calibration}, {"tuning", &contract.tuning}, {"holdout", &contract.holdout}};
+      {"calibration", &contract.calibration},
+      {"tuning", &contract.tuning},
+      {"holdout", &contract.holdout}};
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t j = i + 1; j < 3; ++j) {
       if (!sets[i].second->empty() && *sets[i].second == *sets[j].second) {
-        table.problem(sets[j].first, fmt::format("is the folder of data.{} too: the sets must be disjoint", sets[i].first));
+        table.problem(
+            sets[j].first,
+            fmt::format("is the folder of data.{} too: the sets must be disjoint", sets[i].first));
       }
     }
   }

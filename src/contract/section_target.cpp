@@ -1,4 +1,5 @@
-// [target], [engines], [workload], [limits], [speed] and [budget]: where, for which traffic, within what.
+// [target], [engines], [workload], [limits], [speed] and [budget]: where, for which traffic, within
+// what.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 namespace fiel {
 namespace {
 
-constexpr int kMaxCore = 4095;  // Linux's own bound on x86 (CONFIG_NR_CPUS is at most 8192, far off)
+constexpr int kMaxCore =
+    4095;  // Linux's own bound on x86 (CONFIG_NR_CPUS is at most 8192, far off)
 const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "fake"};
 
 std::optional<int> take_core(std::string_view& text) {
@@ -56,7 +58,9 @@ bool is_price(double x) { return x >= 0 && std::isfinite(x); }
 
 }  // namespace
 
-EngineTarget default_engine() { return {.name = "openvino", .worker = {}, .library = {}, .arguments = {}}; }
+EngineTarget default_engine() {
+  return {.name = "openvino", .worker = {}, .library = {}, .arguments = {}};
+}
 
 void read_target(TableReader& table, Contract& contract) {
   if (const auto names = table.texts("engines")) {
@@ -64,7 +68,9 @@ void read_target(TableReader& table, Contract& contract) {
     std::set<std::string> seen;
     for (const std::string& name : *names) {
       if (!is_engine_name(name)) {
-        table.problem("engines", fmt::format("'{}' is no engine's name: lower-case letters, digits, _ and -", name));
+        table.problem(
+            "engines",
+            fmt::format("'{}' is no engine's name: lower-case letters, digits, _ and -", name));
       } else if (!seen.insert(name).second) {
         table.problem("engines", fmt::format("names '{}' twice", name));
       } else {
@@ -77,7 +83,8 @@ void read_target(TableReader& table, Contract& contract) {
     if (const auto cores = parse_cores(*text)) {
       contract.cores = *cores;
     } else {
-      table.problem("cores", fmt::format("wants cores such as \"0-1,4\", each once, found \"{}\"", *text));
+      table.problem("cores",
+                    fmt::format("wants cores such as \"0-1,4\", each once, found \"{}\"", *text));
     }
   }
   if (const auto baseline = table.text("baseline")) contract.baseline = *baseline;
@@ -91,10 +98,12 @@ void read_engines(TableReader& table, const SectionContext& context, Contract& c
   for (auto& [name, engine_table] : table.named_tables()) {
     const auto engine = std::ranges::find(contract.engines, name, &EngineTarget::name);
     if (engine == contract.engines.end()) {
-      engine_table.problem("", fmt::format("target.engines does not have '{}': {}", name, did_you_mean(name, names)));
+      engine_table.problem("", fmt::format("target.engines does not have '{}': {}", name,
+                                           did_you_mean(name, names)));
     }
     EngineTarget target;
-    if (const auto worker = engine_table.text("worker")) target.worker = context.program(engine_table, "worker", {*worker})[0];
+    if (const auto worker = engine_table.text("worker"))
+      target.worker = context.program(engine_table, "worker", {*worker})[0];
     target.library = context.file(engine_table, "library");
     if (auto arguments = engine_table.texts("arguments")) {
       target.arguments = context.program(engine_table, "arguments", std::move(*arguments));
@@ -107,11 +116,13 @@ void read_engines(TableReader& table, const SectionContext& context, Contract& c
 
 void check_engine_names(TableReader& top, const Contract& contract) {
   for (const auto& engine : contract.engines) {
-    if (!engine.worker.empty() || std::ranges::find(kOwnEngines, engine.name) != kOwnEngines.end()) continue;
+    if (!engine.worker.empty() || std::ranges::find(kOwnEngines, engine.name) != kOwnEngines.end())
+      continue;
     auto target = top.table("target");
     if (!target) continue;
-    target->problem("engines", fmt::format("fiel has no engine '{}': {} (or give [engines.{}] a worker)", engine.name,
-                                           did_you_mean(engine.name, kOwnEngines), engine.name));
+    target->problem("engines",
+                    fmt::format("fiel has no engine '{}': {} (or give [engines.{}] a worker)",
+                                engine.name, did_you_mean(engine.name, kOwnEngines), engine.name));
   }
 }
 
@@ -133,13 +144,19 @@ void read_workload(TableReader& table, Contract& contract) {
   if (const auto objective = table.word("objective", objectives)) {
     contract.objective = *objective;
     if (offline && *objective != Objective::kThroughput) {
-      table.problem("objective", fmt::format("{} contradicts scenario \"offline\", where single requests have no latency: "
-                                             "use throughput, or scenario single_stream", to_string(*objective)));
+      table.problem(
+          "objective",
+          fmt::format("{} contradicts scenario \"offline\", where single requests have no latency: "
+                      "use throughput, or scenario single_stream",
+                      to_string(*objective)));
     }
   }
-  contract.target_qps = table.number("target_qps", "a number above zero", [](double x) { return x > 0 && std::isfinite(x); });
+  contract.target_qps = table.number("target_qps", "a number above zero",
+                                     [](double x) { return x > 0 && std::isfinite(x); });
   if (table.has("target_qps") && contract.scenario != Scenario::kServer) {
-    table.problem("target_qps", fmt::format("belongs to scenario \"server\", not to {}: leave it out", to_string(contract.scenario)));
+    table.problem("target_qps",
+                  fmt::format("belongs to scenario \"server\", not to {}: leave it out",
+                              to_string(contract.scenario)));
   }
 }
 
@@ -149,14 +166,18 @@ void read_limits(TableReader& table, Contract& contract) {
   contract.limits.build_time_seconds = table.seconds("build_time");
   contract.limits.artifact_bytes = table.bytes("artifact_size");
   if (table.has("latency_p99") && contract.scenario == Scenario::kOffline) {
-    table.problem("latency_p99", "contradicts scenario \"offline\", where single requests have no latency: leave it out, "
-                                 "or use scenario single_stream");
+    table.problem(
+        "latency_p99",
+        "contradicts scenario \"offline\", where single requests have no latency: leave it out, "
+        "or use scenario single_stream");
   }
 }
 
 void read_speed(TableReader& table, Contract& contract) {
-  const auto gain = table.number("min_gain", "a fraction of at least 0 and below 1 (0.01 is 1 %)", is_fraction);
-  const auto confidence = table.number("confidence", "a confidence above 0.5 and below 1", is_confidence);
+  const auto gain =
+      table.number("min_gain", "a fraction of at least 0 and below 1 (0.01 is 1 %)", is_fraction);
+  const auto confidence =
+      table.number("confidence", "a confidence above 0.5 and below 1", is_confidence);
   contract.min_gain = gain.value_or(contract.min_gain);
   contract.speed_confidence = confidence.value_or(contract.speed_confidence);
 }
@@ -165,12 +186,15 @@ void read_budget(TableReader& table, Contract& contract) {
   contract.budget.wall_seconds = table.seconds("wall").value_or(contract.budget.wall_seconds);
   contract.budget.candidates = table.integer("candidates", 1, INT64_MAX);
   contract.budget.executions = table.integer("executions", 1, INT64_MAX);
-  contract.budget.serving_cost_per_hour = table.number("serving_cost_per_hour", "a price of at least 0", is_price);
-  contract.budget.tuning_cost_per_hour = table.number("tuning_cost_per_hour", "a price of at least 0", is_price);
+  contract.budget.serving_cost_per_hour =
+      table.number("serving_cost_per_hour", "a price of at least 0", is_price);
+  contract.budget.tuning_cost_per_hour =
+      table.number("tuning_cost_per_hour", "a price of at least 0", is_price);
   const bool serving = table.has("serving_cost_per_hour");
   if (serving != table.has("tuning_cost_per_hour")) {
-    table.problem(serving ? "serving_cost_per_hour" : "tuning_cost_per_hour",
-                  "has no counterpart: break-even needs both serving_cost_per_hour and tuning_cost_per_hour");
+    table.problem(
+        serving ? "serving_cost_per_hour" : "tuning_cost_per_hour",
+        "has no counterpart: break-even needs both serving_cost_per_hour and tuning_cost_per_hour");
   }
 }
 

@@ -1,5 +1,5 @@
-// The sections of a contract, one function each, private to contract/. A section reads its table, notes what is wrong,
-// and fills its part of the contract with what is right.
+// The sections of a contract, one function each, private to contract/. A section reads its table,
+// notes what is wrong, and fills its part of the contract with what is right.
 #pragma once
 
 #include "contract/contract.h"
@@ -7,7 +7,8 @@
 
 namespace fiel {
 
-/// Whether what a contract names must be there. kLater: texts that are made up or read again in a run folder.
+/// Whether what a contract names must be there. kLater: texts that are made up or read again in a
+/// run folder.
 enum class Existence { kNow, kLater };
 
 struct SectionContext {
@@ -18,8 +19,10 @@ struct SectionContext {
   /// The path under `key`, absolute; noted when it must exist and is no file (or no folder).
   std::filesystem::path file(TableReader& table, std::string_view key) const;
   std::filesystem::path directory(TableReader& table, std::string_view key) const;
-  /// Words that name a file beside the contract become absolute; a script that is not there is noted under `key`.
-  std::vector<std::string> program(TableReader& table, std::string_view key, std::vector<std::string> words) const;
+  /// Words that name a file beside the contract become absolute; a script that is not there is
+  /// noted under `key`.
+  std::vector<std::string> program(TableReader& table, std::string_view key,
+                                   std::vector<std::string> words) const;
 };
 
 void read_model(TableReader& table, const SectionContext& context, Contract& contract);

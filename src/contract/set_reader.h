@@ -1,4 +1,5 @@
-// From a folder of samples to checked, packed sets: the one loop that reads a user's data. Private to contract/.
+// From a folder of samples to checked, packed sets: the one loop that reads a user's data. Private
+// to contract/.
 #pragma once
 
 #include <filesystem>
@@ -11,23 +12,25 @@ namespace fiel {
 
 /// A set that is wanted of a folder, and which samples belong to it.
 struct WantedSet {
-  std::string name;            // "tuning"
+  std::string name;  // "tuning"
   std::filesystem::path pack;
-  double from = 0.0;           // samples whose place on [0, 1) lies from here ...
-  double below = 1.0;          // ... to here
+  double from = 0.0;   // samples whose place on [0, 1) lies from here ...
+  double below = 1.0;  // ... to here
 };
 
 enum class Splitting { kWhole, kByContent };
 
 struct FolderOrder {
   std::filesystem::path folder;
-  std::string key;             // of the contract, for messages: "data.tuning"
+  std::string key;  // of the contract, for messages: "data.tuning"
   Splitting splitting = Splitting::kWhole;
   std::vector<WantedSet> sets;
 };
 
-/// One SampleSet per wanted set, in that order. A set may come out empty; that is for the caller to judge.
-Result<std::vector<SampleSet>> read_folder(const Contract& contract, const OnnxModel& model, const FolderOrder& order);
+/// One SampleSet per wanted set, in that order. A set may come out empty; that is for the caller to
+/// judge.
+Result<std::vector<SampleSet>> read_folder(const Contract& contract, const OnnxModel& model,
+                                           const FolderOrder& order);
 
 /// Over names, dtypes, shapes and bytes.
 std::string sample_digest(const std::map<std::string, Tensor>& inputs);

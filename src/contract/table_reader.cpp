@@ -45,7 +45,8 @@ Result<> Problems::result() const {
   for (std::size_t i = 0; i < sorted.size() && i < kMaxProblems; ++i) {
     message += (i == 0 ? "" : "\n") + sorted[i].text;
   }
-  if (sorted.size() > kMaxProblems) message += fmt::format("\nand {} more", sorted.size() - kMaxProblems);
+  if (sorted.size() > kMaxProblems)
+    message += fmt::format("\nand {} more", sorted.size() - kMaxProblems);
   return fail(ErrorKind::kContract, message, "docs/contract.md explains every key");
 }
 
@@ -88,7 +89,8 @@ void TableReader::require(std::string_view key, std::string_view hint) {
   if (!has(key)) problem(key, fmt::format("is missing: {}", hint));
 }
 
-void TableReader::wrong_type(std::string_view key, std::string_view wanted, const TomlValue& found) {
+void TableReader::wrong_type(std::string_view key, std::string_view wanted,
+                             const TomlValue& found) {
   problem(key, fmt::format("wants {}, found {}", wanted, describe(found)));
 }
 
@@ -111,13 +113,16 @@ std::optional<bool> TableReader::boolean(std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t low, std::int64_t high) {
+std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int64_t low,
+                                                 std::int64_t high) {
   const TomlValue* found = value(key);
   if (found == nullptr) return std::nullopt;
   const auto* integer = std::get_if<std::int64_t>(&found->data);
   if (integer != nullptr && *integer >= low && *integer <= high) return *integer;
-  wrong_type(key, high == INT64_MAX ? fmt::format("a whole number of at least {}", low)
-                                    : fmt::format("a whole number from {} to {}", low, high), *found);
+  wrong_type(key,
+             high == INT64_MAX ? fmt::format("a whole number of at least {}", low)
+                               : fmt::format("a whole number from {} to {}", low, high),
+             *found);
   return std::nullopt;
 }
 
@@ -159,7 +164,8 @@ std::optional<double> TableReader::number(std::string_view key, std::string_view
   if (found == nullptr) return std::nullopt;
   std::optional<double> number;
   if (const auto* exact = std::get_if<double>(&found->data)) number = *exact;
-  if (const auto* integer = std::get_if<std::int64_t>(&found->data)) number = static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::int64_t>(&found->data))
+    number = static_cast<double>(*integer);
   if (number && accept(*number)) return number;
   wrong_type(key, wanted, *found);
   return std::nullopt;
@@ -186,7 +192,8 @@ std::optional<std::vector<std::string>> TableReader::texts(std::string_view key)
   return texts;
 }
 
-std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view key, std::int64_t low,
+std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view key,
+                                                               std::int64_t low,
                                                                std::int64_t high) {
   const TomlValue* found = value(key);
   if (found == nullptr) return std::nullopt;
@@ -201,7 +208,8 @@ std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view 
     if (integer == nullptr || *integer < low || *integer > high) {
       problem(key, low == INT64_MIN
                        ? fmt::format("wants whole numbers, found {} in it", describe(item))
-                       : fmt::format("wants whole numbers of at least {}, found {} in it", low, describe(item)));
+                       : fmt::format("wants whole numbers of at least {}, found {} in it", low,
+                                     describe(item)));
       return std::nullopt;
     }
     integers.push_back(*integer);
@@ -233,7 +241,8 @@ std::vector<TableReader> TableReader::tables(std::string_view key) {
   for (std::size_t i = 0; i < array->size(); ++i) {
     const TomlValue& item = (*array)[i];
     if (const auto* table = std::get_if<TomlTable>(&item.data)) {
-      readers.push_back(TableReader(*table, {fmt::format("{}[{}]", path_of(key), i), item.line}, *problems_, *lines_));
+      readers.push_back(TableReader(*table, {fmt::format("{}[{}]", path_of(key), i), item.line},
+                                    *problems_, *lines_));
     } else {
       wrong_type(key, wanted, item);
     }
@@ -249,7 +258,8 @@ std::vector<std::pair<std::string, TableReader>> TableReader::named_tables() {
   return readers;
 }
 
-std::optional<std::size_t> TableReader::word_of(std::string_view key, const std::vector<std::string>& known) {
+std::optional<std::size_t> TableReader::word_of(std::string_view key,
+                                                const std::vector<std::string>& known) {
   const TomlValue* found = value(key);
   if (found == nullptr) return std::nullopt;
   const auto* text = std::get_if<std::string>(&found->data);
@@ -259,7 +269,8 @@ std::optional<std::size_t> TableReader::word_of(std::string_view key, const std:
   }
   std::string message = fmt::format("wants one of {}, found {}", join(known), describe(*found));
   if (text != nullptr) {
-    if (const auto near = nearest(*text, known)) message += fmt::format(": did you mean '{}'?", *near);
+    if (const auto near = nearest(*text, known))
+      message += fmt::format(": did you mean '{}'?", *near);
   }
   problem(key, message);
   return std::nullopt;
@@ -268,7 +279,8 @@ std::optional<std::size_t> TableReader::word_of(std::string_view key, const std:
 void TableReader::finish() {
   const std::vector<std::string> known(known_.begin(), known_.end());
   for (const auto& entry : *table_) {
-    if (!known_.contains(entry.key)) problem(entry.key, "unknown key: " + did_you_mean(entry.key, known));
+    if (!known_.contains(entry.key))
+      problem(entry.key, "unknown key: " + did_you_mean(entry.key, known));
   }
 }
 

@@ -1,5 +1,5 @@
-// One table of a contract, read key by key. A wrong value is noted and the reading goes on, so that a user sees all
-// that is wrong at once. Knows TOML values and messages, not what any key means.
+// One table of a contract, read key by key. A wrong value is noted and the reading goes on, so that
+// a user sees all that is wrong at once. Knows TOML values and messages, not what any key means.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace fiel {
 /// "accuracy.task[0].max_drop" -> its line.
 using KeyLines = std::map<std::string, int>;
 
-/// "accuracy.task[0].max_drop" as people see it: without the index (the line says which), on one line.
+/// "accuracy.task[0].max_drop" as people see it: without the index (the line says which), on one
+/// line.
 std::string shown_key(std::string_view key);
 
 class Problems {
@@ -51,10 +52,13 @@ class TableReader {
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t low, std::int64_t high);
   std::optional<std::int64_t> bytes(std::string_view key);  // > 0
   std::optional<double> seconds(std::string_view key);      // > 0
-  /// `wanted` finishes "wants ..."; numbers for which `accept` does not hold are refused, NaN thereby too.
-  std::optional<double> number(std::string_view key, std::string_view wanted, const std::function<bool(double)>& accept);
+  /// `wanted` finishes "wants ..."; numbers for which `accept` does not hold are refused, NaN
+  /// thereby too.
+  std::optional<double> number(std::string_view key, std::string_view wanted,
+                               const std::function<bool(double)>& accept);
   std::optional<std::vector<std::string>> texts(std::string_view key);
-  std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t low, std::int64_t high);
+  std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::int64_t low,
+                                                    std::int64_t high);
   std::optional<TableReader> table(std::string_view key);
   std::vector<TableReader> tables(std::string_view key);  // [[key]]
   /// Tables under names that the user chose, as in [engines.NAME].
@@ -79,7 +83,8 @@ class TableReader {
   std::vector<std::string> keys() const;
   /// Notes that a required key is absent; `hint` says what to write.
   void require(std::string_view key, std::string_view hint);
-  void problem(std::string_view key, std::string_view message);  // at that key's line; at the table's for "" or absent
+  void problem(std::string_view key,
+               std::string_view message);  // at that key's line; at the table's for "" or absent
   std::string path_of(std::string_view key) const;
   const Place& place() const { return place_; }
 

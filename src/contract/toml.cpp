@@ -32,7 +32,8 @@ TomlValue to_value(const toml::node& node) {
 TomlTable to_table(const toml::table& table) {
   TomlTable entries;
   for (const auto& [key, node] : table) {
-    entries.push_back({std::string(key.str()), to_value(node), static_cast<int>(key.source().begin.line)});
+    entries.push_back(
+        {std::string(key.str()), to_value(node), static_cast<int>(key.source().begin.line)});
   }
   std::ranges::stable_sort(entries, {}, &TomlEntry::line);
   return entries;
@@ -42,13 +43,14 @@ TomlTable to_table(const toml::table& table) {
 
 Result<TomlTable> parse_toml(std::string_view text, std::string_view file) {
   if (text.size() > kMaxBytes) {
-    return fail(ErrorKind::kContract, fmt::format("{} has {} bytes: that is no contract", file, text.size()));
+    return fail(ErrorKind::kContract,
+                fmt::format("{} has {} bytes: that is no contract", file, text.size()));
   }
   try {
     return to_table(toml::parse(text));
   } catch (const toml::parse_error& error) {
-    return fail(ErrorKind::kContract,
-                fmt::format("{}:{}: not TOML: {}", file, error.source().begin.line, error.description()));
+    return fail(ErrorKind::kContract, fmt::format("{}:{}: not TOML: {}", file,
+                                                  error.source().begin.line, error.description()));
   }
 }
 
@@ -56,9 +58,13 @@ std::string describe(const TomlValue& value) {
   struct Describer {
     std::string operator()(TomlOther) const { return "a date or time"; }
     std::string operator()(bool boolean) const { return boolean ? "true" : "false"; }
-    std::string operator()(std::int64_t integer) const { return fmt::format("the number {}", integer); }
+    std::string operator()(std::int64_t integer) const {
+      return fmt::format("the number {}", integer);
+    }
     std::string operator()(double number) const { return fmt::format("the number {}", number); }
-    std::string operator()(const std::string& text) const { return fmt::format("the text \"{}\"", text); }
+    std::string operator()(const std::string& text) const {
+      return fmt::format("the text \"{}\"", text);
+    }
     std::string operator()(const TomlArray&) const { return "a list"; }
     std::string operator()(const TomlTable&) const { return "a table"; }
   };

@@ -1,4 +1,5 @@
-// A TOML text as plain values that know their line, so that toml++ (slow to compile, throws) stays in one file.
+// A TOML text as plain values that know their line, so that toml++ (slow to compile, throws) stays
+// in one file.
 #pragma once
 
 #include <cstdint>

@@ -25,20 +25,27 @@ Result<Shape> only_shape(const Contract& contract, const ModelPort& port, const 
   std::set<Shape> shapes;
   for (const Sample& sample : tuning.samples) {
     const auto found = sample.inputs.find(port.name);
-    if (found != sample.inputs.end()) shapes.insert(step_shape(contract, port.name, found->second.shape));
+    if (found != sample.inputs.end())
+      shapes.insert(step_shape(contract, port.name, found->second.shape));
   }
   if (shapes.size() == 1) return *shapes.begin();
-  const std::string why = shapes.empty() ? "no tuning sample has it"
-                                         : fmt::format("the tuning samples have {} shapes, such as {} and {}", shapes.size(),
-                                                       to_string(*shapes.begin()), to_string(*shapes.rbegin()));
+  const std::string why =
+      shapes.empty()
+          ? "no tuning sample has it"
+          : fmt::format("the tuning samples have {} shapes, such as {} and {}", shapes.size(),
+                        to_string(*shapes.begin()), to_string(*shapes.rbegin()));
   return fail(ErrorKind::kContract,
-              fmt::format("{}: the model's input {} has a dynamic axis, and {}", contract.place("model.path"), describe(port), why),
-              fmt::format("say which shapes your traffic has: [[model.shape]] with {} = [...] and a weight for each", port.name));
+              fmt::format("{}: the model's input {} has a dynamic axis, and {}",
+                          contract.place("model.path"), describe(port), why),
+              fmt::format("say which shapes your traffic has: [[model.shape]] with {} = [...] and "
+                          "a weight for each",
+                          port.name));
 }
 
 }  // namespace
 
-Result<std::vector<TrafficShape>> traffic_shapes(const Contract& contract, const OnnxModel& model, const SampleSet& tuning) {
+Result<std::vector<TrafficShape>> traffic_shapes(const Contract& contract, const OnnxModel& model,
+                                                 const SampleSet& tuning) {
   std::vector<TrafficShape> shapes = contract.shapes;
   if (shapes.empty()) shapes.emplace_back();
   for (const ModelPort& port : model.inputs) {

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
+#include "decide/race.h"
 #include "decide/session.h"
 #include "journal/record.h"
 #include "stats/e_process.h"
@@ -15,8 +18,6 @@
 
 namespace fiel {
 namespace {
-
-constexpr double kMaxRejectedShare = 0.2;
 
 // The test, the sessions' values and the rounds so far, walked from the record.
 struct Walk {
@@ -31,8 +32,7 @@ ProofResult conclude(const Lab& lab, const Walk& walk, bool out_of_time, bool fa
   const std::string score = fmt::format("{} of {} sessions won, E = {:.3g} of the {:.0f} needed", sessions.won, sessions.all,
                                         std::exp(walk.test.log_e()), 1 / walk.test.alpha());
   if (fallen) return {Proof::kRefuted, why};
-  const bool noisy_rounds = walk.rejected_rounds > kMaxRejectedShare * walk.rounds;
-  if (noisy_rounds) {
+  if (too_noisy(walk.rounds, walk.rejected_rounds)) {
     return {Proof::kUndecided, fmt::format("noise: {} of {} rounds rejected since others used the machine; {}",
                                            walk.rejected_rounds, walk.rounds, score)};
   }
@@ -58,7 +58,8 @@ std::string_view to_string(Proof proof) {
   return "undecided";
 }
 
-Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left) {
+Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left,
+                                  const EveryProcess& look) {
   const double alpha = stats::nominee_alpha(1 - lab.contract.speed_confidence, turn);
   Walk walk(alpha);
   bool out_of_time = false, fallen = false;
@@ -71,9 +72,17 @@ Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int tur
       break;
     }
     const auto view = FIEL_TRY(run_session(lab, key, "confirm", {comparator, nominee},
-                                           [&](Json& body, const SessionView& seen, std::vector<Live>&) -> Result<> {
+                                           [&](Json& body, const SessionView& seen, std::vector<Live>& live) -> Result<> {
       body["id"] = nominee;
       body["alpha"] = alpha;
+      if (look && !seen.entries[1].fallen) {
+        Live& process = *std::ranges::find_if(live, [&](const Live& one) { return one.id == nominee; });
+        if (const auto unfaithful = FIEL_TRY(look(process))) {
+          body["contenders"][1]["status"] = to_string(unfaithful->status);
+          body["contenders"][1]["reason"] = unfaithful->reason;
+          return {};
+        }
+      }
       if (seen.entries[1].log_ratio) {
         body["log_ratio"] = *seen.entries[1].log_ratio;
         body["win"] = stats::session_is_won(*seen.entries[1].log_ratio, lab.contract.min_gain);
@@ -117,12 +126,10 @@ Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int tur
 
 namespace {
 
-// Infers the whole hold-out in a fresh process of candidate `id`, handing chunks to `take`.
-Result<std::optional<Failure>> infer_holdout(Lab& lab, int id, const SampleSet& set,
-                                             const std::function<Result<>(std::span<const SampleOutputs>)>& take) {
-  auto started = start_live(lab, id);
-  if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
-  Live& live = std::get<Live>(started);
+using Take = std::function<Result<>(std::span<const SampleOutputs>)>;
+
+// Infers the whole hold-out, handing chunks to `take`.
+Result<std::optional<Failure>> infer_holdout(Lab& lab, Live& live, const SampleSet& set, const Take& take) {
   const auto order = stratified_order(set, sub_seed(lab.seed, "holdout"));
   const auto step = static_cast<std::size_t>(chunk_size(lab));
   for (std::size_t done = 0; done < order.size();) {
@@ -131,10 +138,18 @@ Result<std::optional<Failure>> infer_holdout(Lab& lab, int id, const SampleSet& 
     if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
     FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs)));
     done = end;
-    lab.progress.status(fmt::format("hold-out, candidate {}: {}/{} samples", id, done, order.size()));
+    lab.progress.status(fmt::format("hold-out, candidate {}: {}/{} samples", live.id, done, order.size()));
   }
-  say_bye(*live.worker);
   return std::optional<Failure>();
+}
+
+Result<std::optional<Failure>> infer_holdout_afresh(Lab& lab, int id, const SampleSet& set, const Take& take) {
+  auto started = start_live(lab, id);
+  if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
+  Live& live = std::get<Live>(started);
+  auto failure = FIEL_TRY(infer_holdout(lab, live, set, take));
+  if (!failure) say_bye(*live.worker);
+  return failure;
 }
 
 Result<ReferenceStore> holdout_reference(Lab& lab, const SampleSet& set) {
@@ -144,8 +159,8 @@ Result<ReferenceStore> holdout_reference(Lab& lab, const SampleSet& set) {
     if (store) return store;
   }
   auto store = FIEL_TRY(ReferenceStore::create(lab.contract, set, file, lab.folder / "scratch", lab.cancel_fd));
-  const auto failure = FIEL_TRY(infer_holdout(lab, *lab.standing.reference, set,
-                                              [&](auto outputs) { return store.add(outputs); }));
+  const auto failure = FIEL_TRY(infer_holdout_afresh(lab, *lab.standing.reference, set,
+                                                     [&](auto outputs) { return store.add(outputs); }));
   if (failure) {
     FIEL_TRY(stop_if_cancelled(*failure));
     return fail(ErrorKind::kDied, "the reference failed on the hold-out: " + failure->message,
@@ -163,7 +178,7 @@ Result<Record> judge_holdout(Lab& lab, const HoldoutSet& holdout, const Opening&
   const ReferenceStore reference = FIEL_TRY(holdout_reference(lab, set));
   Json body = {{"id", nominee}, {"alpha", alpha}, {"opening", opening.number()}};
   Judge judge(lab.contract, set, reference, lab.folder / "scratch", lab.cancel_fd);
-  const auto failure = FIEL_TRY(infer_holdout(lab, nominee, set, [&](auto outputs) { return judge.add(outputs); }));
+  const auto failure = FIEL_TRY(infer_holdout_afresh(lab, nominee, set, [&](auto outputs) { return judge.add(outputs); }));
   if (failure) {
     FIEL_TRY(stop_if_cancelled(*failure));
     body["failure"] = failure_json(*failure);
@@ -186,19 +201,47 @@ Result<Record> judge_holdout(Lab& lab, const HoldoutSet& holdout, const Opening&
   return Record{.body = std::move(body)};
 }
 
-}  // namespace
-
-Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
-                                     int nominee, int turn) {
-  // The opening is spent before anything is seen; the ledger gives the same run and nominee the same one again.
+// The opening is spent before anything is seen; the ledger gives the same run and nominee the same one again.
+struct Spent {
+  Opening opening;
+  double alpha = 0;
+};
+Result<Spent> spend_opening(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id, int nominee,
+                            int turn) {
   const Opening opening = FIEL_TRY(ledger.open_holdout(holdout, run_id, lab.standing.at(nominee).digest));
   const double alpha = stats::holdout_alpha(1 - lab.contract.accuracy.confidence,
                                             {.nominee = turn, .opening = opening.number()});
   FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}/opening", turn), "opening", [&]() -> Result<Record> {
     return Record{.body = {{"id", nominee}, {"opening", opening.number()}, {"alpha", alpha}}};
   }));
+  return Spent{opening, alpha};
+}
+
+}  // namespace
+
+Result<EveryProcess> look_at_this_set(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
+                                      int nominee, int turn) {
+  const Spent spent = FIEL_TRY(spend_opening(lab, holdout, ledger, run_id, nominee, turn));
+  const SampleSet& set = holdout.samples(spent.opening);
+  auto reference = std::make_shared<const ReferenceStore>(FIEL_TRY(holdout_reference(lab, set)));
+  return EveryProcess([&lab, &set, reference](Live& live) -> Result<std::optional<Unfaithful>> {
+    Judge judge(lab.contract, set, *reference, lab.folder / "scratch", lab.cancel_fd);
+    const auto failure = FIEL_TRY(infer_holdout(lab, live, set, [&](auto outputs) { return judge.add(outputs); }));
+    if (failure) {
+      FIEL_TRY(stop_if_cancelled(*failure));
+      return std::optional(Unfaithful{status_of(*failure), failure->message});
+    }
+    const GateResult verdict = judge.judge_tuning();
+    if (verdict.status == GateStatus::kAdmissible) return std::optional<Unfaithful>();
+    return std::optional(Unfaithful{status_of(verdict), "on the hold-out in a confirming process: " + verdict.message});
+  });
+}
+
+Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
+                                     int nominee, int turn) {
+  const Spent spent = FIEL_TRY(spend_opening(lab, holdout, ledger, run_id, nominee, turn));
   const Json body = FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}", turn), "holdout", [&] {
-    return judge_holdout(lab, holdout, opening, nominee, alpha);
+    return judge_holdout(lab, holdout, spent.opening, nominee, spent.alpha);
   }));
   const std::string word = body["holdout"].get<std::string>();
   const Proof proof = word == "confirmed" ? Proof::kProven : word == "lost" ? Proof::kRefuted : Proof::kUndecided;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "decide/judge_full.h"
 #include "decide/lab.h"
 #include "decide/ledger.h"
 
@@ -26,8 +27,16 @@ struct ProofResult {
 /// May the next session start? Asked before each, with the journal's time; false ends in kUndecided.
 using TimeLeft = std::function<bool()>;
 
-/// Is nominee number `turn` (1-based) faster than the comparator by more than min_gain?
-Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left);
+/// A further look at the nominee in every confirming process; what it finds wrong ends the nominee.
+using EveryProcess = std::function<Result<std::optional<Unfaithful>>(Live& nominee)>;
+
+/// Is nominee number `turn` (1-based) faster than the comparator by more than min_gain? `look` may be empty.
+Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left,
+                                  const EveryProcess& look);
+
+/// For `claim = "this_set"`: point estimates on the whole hold-out, opened under the ledger, in every confirming process.
+Result<EveryProcess> look_at_this_set(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
+                                      int nominee, int turn);
 
 /// Is it accurate on the hold-out? Opens it under the ledger: the opening is on disk before the first sample is read.
 Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,

@@ -88,12 +88,24 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
     body["failure"] = failure_json(*failure);
     return finish(status_of(*failure), failure->message);
   }
-  body["peak_memory_bytes"] = live.worker->usage().peak_memory_bytes;
+  const std::int64_t peak = live.worker->usage().peak_memory_bytes;
+  body["peak_memory_bytes"] = peak;
+  body["effective"] = effective_json(live.loaded.effective);
+  body["inputs"] = ports_json(live.loaded.inputs);
+  body["outputs"] = ports_json(live.loaded.outputs);
   say_bye(*live.worker);
   body["gate"] = to_json(*verdict);
   if (verdict->margin_left) body["margin_left"] = *verdict->margin_left;
   body["scores"] = scores_json(judge.scores());
   body["digests"] = digests_json(judge.output_digests());
+  if (verdict->status == GateStatus::kAdmissible) {
+    const CandidateState& state = lab.standing.at(id);
+    if (const std::string over = memory_over_limit(lab, peak); !over.empty()) {
+      return finish(CandidateStatus::kOverLimit, over);
+    }
+    // The reference is judged even where its build is over a limit, and stays so.
+    if (state.status == CandidateStatus::kOverLimit) return finish(state.status, state.reason);
+  }
   return finish(status_of(*verdict), verdict->message);
 }
 
@@ -198,6 +210,8 @@ double margin_of(const Lab& lab, const TaskRule& task) {
 }  // namespace
 
 Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const SampleOutputs> outputs, Json& entry) {
+  // A yardstick that is not admissible lends its time only; its answers were found wanting already.
+  if (!in_the_race(lab.standing.at(id).status)) return std::optional<Unfaithful>();
   const GateRecord& gate = lab.gate_records.at(id);
   std::vector<SampleOutputs> changed;
   for (const SampleOutputs& sample : outputs) {

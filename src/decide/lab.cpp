@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/units.h"
 #include "model/npy.h"
 
 namespace fiel {
@@ -160,6 +161,20 @@ Json effective_json(const Effective& effective) {
           {"placement", effective.placement},
           {"graph_digest", effective.graph_digest},
           {"ignored", effective.ignored}};
+}
+
+std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes) {
+  const auto& limit = lab.contract.limits.peak_memory_bytes;
+  if (!limit || peak_bytes <= *limit) return {};
+  return fmt::format("peak memory {}, limit {}", format_bytes(peak_bytes), format_bytes(*limit));
+}
+
+Json ports_json(const std::vector<LoadedPort>& ports) {
+  Json json = Json::array();
+  for (const LoadedPort& port : ports) {
+    json.push_back({{"name", port.name}, {"dtype", to_string(port.dtype)}, {"shape", port.shape}});
+  }
+  return json;
 }
 
 int chunk_size(const Lab& lab) {

@@ -113,6 +113,10 @@ CandidateStatus status_of(const Failure& failure);
 CandidateStatus status_of(const GateResult& gate);
 Json failure_json(const Failure& failure);
 Json effective_json(const Effective& effective);
+Json ports_json(const std::vector<LoadedPort>& ports);
+
+/// What [limits] says of a process's peak memory, in words; empty: within.
+std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes);
 
 /// How many samples one infer request takes: bounded by the bytes of their outputs.
 int chunk_size(const Lab& lab);

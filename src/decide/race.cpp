@@ -15,6 +15,8 @@ namespace fiel {
 namespace {
 
 constexpr double kP99Confidence = 0.99;
+constexpr double kMaxRejectedShare = 0.2;
+constexpr std::size_t kFewestSessions = 2;  // with a session lost to noise a candidate is still ranked, with two it is not
 
 struct Ranked {
   int id = 0;
@@ -84,10 +86,10 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
       entry["latency"] = summary_of(std::move(sorted));
     }
     const CandidateState& state = lab.standing.at(id);
-    if (const std::string over = FIEL_TRY(p99_over_limit(lab, id)); !over.empty() && id != comparator) {
+    if (const std::string over = FIEL_TRY(p99_over_limit(lab, id)); !over.empty()) {
       entry["status"] = to_string(CandidateStatus::kOverLimit);
       entry["reason"] = over;
-    } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() == kRaceSessions) {
+    } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() >= kFewestSessions) {
       ranked.push_back({.id = id, .log_ratio = stats::median(state.race_log_ratios)});
       entry["estimate_log_ratio"] = ranked.back().log_ratio;
     }
@@ -115,21 +117,28 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
 
 }  // namespace
 
-Result<std::vector<int>> race(Lab& lab, int comparator, const std::vector<int>& entrants) {
+bool too_noisy(int rounds, int rejected_rounds) { return rejected_rounds > kMaxRejectedShare * rounds; }
+
+Result<RaceResult> race(Lab& lab, int comparator, const std::vector<int>& entrants) {
+  RaceResult result;
   for (int session = 1; session <= kRaceSessions; ++session) {
     // One that fell in an earlier session does not start again.
     std::vector<int> ids = {comparator};
     for (const int id : entrants) {
       if (lab.standing.at(id).status == CandidateStatus::kAdmissible) ids.push_back(id);
     }
-    if (ids.size() == 1) break;
+    // A comparator alone runs only where its tail must be held against a limit.
+    if (ids.size() == 1 && !lab.contract.limits.latency_p99_seconds) break;
     const auto view = FIEL_TRY(run_session(lab, fmt::format("race/{}", session), "race", ids));
+    result.rounds += view.rounds;
+    result.rejected_rounds += view.rejected_rounds;
     lab.progress.step(fmt::format("session {} of {}: {} candidates, {} rounds{}", session, kRaceSessions, ids.size(),
                                   view.rounds,
                                   view.rejected_rounds > 0 ? fmt::format(" ({} rejected)", view.rejected_rounds) : ""));
   }
   const Json body = FIEL_TRY(lab.recorder.once("race/end", "race_end", [&] { return rank(lab, comparator, entrants); }));
-  return body["nominees"].get<std::vector<int>>();
+  result.nominees = body["nominees"].get<std::vector<int>>();
+  return result;
 }
 
 }  // namespace fiel

@@ -12,7 +12,16 @@ inline constexpr int kRaceSessions = 3;
 inline constexpr int kMaxEntrants = 16;
 inline constexpr int kMaxNominees = 3;
 
-/// `entrants` without the comparator. Returns the nominees, best first; none where no estimate exceeds min_gain.
-Result<std::vector<int>> race(Lab& lab, int comparator, const std::vector<int>& entrants);
+struct RaceResult {
+  std::vector<int> nominees;  // best first; none where no estimate exceeds min_gain
+  int rounds = 0;
+  int rejected_rounds = 0;
+};
+
+/// Of this many rounds so many were rejected: the machine was too busy for a word on speed (methodology A4).
+bool too_noisy(int rounds, int rejected_rounds);
+
+/// `entrants` without the comparator.
+Result<RaceResult> race(Lab& lab, int comparator, const std::vector<int>& entrants);
 
 }  // namespace fiel

@@ -109,6 +109,12 @@ Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, s
   return done;
 }
 
+// Nobody can disturb a scripted engine's times: they are computed, not measured.
+bool computes_its_times(const Lab& lab, const Live& live) {
+  const auto& capabilities = lab.engines.at(lab.standing.candidates.at(live.id).route.engine).hello.capabilities;
+  return std::ranges::find(capabilities, "computed_time") != capabilities.end();
+}
+
 struct RoundDone {
   std::vector<std::optional<BlockDone>> blocks;
   Json json;
@@ -141,7 +147,7 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
                          {"wall_seconds", signals.wall_seconds},
                          {"foreign_cpu_seconds", signals.foreign_seconds},
                          {"steal_seconds", signals.steal_seconds}});
-    if (done.rejected.empty()) done.rejected = signals.why_reject();
+    if (done.rejected.empty() && !computes_its_times(lab, *contenders[i].live)) done.rejected = signals.why_reject();
   }
   return done;
 }
@@ -200,7 +206,8 @@ Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       ContenderTimes& times = result.times[i];
       auto& block = done.blocks[i];
-      times.costs_seconds.push_back(block && keep ? std::optional(block->cost_seconds) : std::nullopt);
+      times.all_costs_seconds.push_back(block ? std::optional(block->cost_seconds) : std::nullopt);
+      times.costs_seconds.push_back(keep ? times.all_costs_seconds.back() : std::nullopt);
       if (!block) continue;
       std::ranges::move(block->outputs, std::back_inserter(times.outputs));
       if (!keep) continue;
@@ -213,15 +220,27 @@ Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders
   return result;
 }
 
-std::optional<double> session_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other) {
+namespace {
+
+using Costs = std::vector<std::optional<double>>;
+
+std::optional<double> median_log_ratio(const Costs& base, const Costs& other) {
   std::vector<double> ratios;
-  for (std::size_t round = 0; round < rounds.times[base].costs_seconds.size(); ++round) {
-    const auto& of_base = rounds.times[base].costs_seconds[round];
-    const auto& of_other = rounds.times[other].costs_seconds[round];
-    if (of_base && of_other) ratios.push_back(std::log(*of_base / *of_other));
+  for (std::size_t round = 0; round < base.size(); ++round) {
+    if (base[round] && other[round]) ratios.push_back(std::log(*base[round] / *other[round]));
   }
   if (ratios.empty()) return std::nullopt;
   return stats::median(ratios);
+}
+
+}  // namespace
+
+std::optional<double> session_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other) {
+  return median_log_ratio(rounds.times[base].costs_seconds, rounds.times[other].costs_seconds);
+}
+
+std::optional<double> rough_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other) {
+  return median_log_ratio(rounds.times[base].all_costs_seconds, rounds.times[other].all_costs_seconds);
 }
 
 Json latency_json(Scenario scenario, const ContenderTimes& times) {

@@ -38,6 +38,7 @@ RoundsPlan rounds_plan(const Lab& lab, const std::string& step);
 
 struct ContenderTimes {
   std::vector<std::optional<double>> costs_seconds;  // by round; nullopt: rejected round
+  std::vector<std::optional<double>> all_costs_seconds;  // rejected rounds too
   std::vector<double> latencies_seconds;             // of accepted rounds, in order (offline: one a batch)
   std::int64_t count = 0;                            // inferences (offline: samples) of accepted rounds
   double seconds = 0;                                // wall time of accepted rounds
@@ -56,6 +57,9 @@ Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders
 
 /// Median over accepted rounds of ln(cost of `base` / cost of `other`): above 0, `other` is faster.
 std::optional<double> session_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other);
+
+/// The same over all rounds, rejected ones too: good enough to order a queue, never for a claim.
+std::optional<double> rough_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other);
 
 Json latency_json(Scenario scenario, const ContenderTimes& times);
 Series rounds_series(std::span<const Contender> contenders, const RoundsResult& rounds);

@@ -162,6 +162,25 @@ Result<> build_candidate(Lab& lab, int id) {
 
 namespace {
 
+using Reason = std::pair<CandidateStatus, std::string>;
+
+// What loads must be what was built, and where it was asked to run.
+Result<std::optional<Reason>> other_than_built(const Lab& lab, int id, const Effective& loaded) {
+  const Json built = FIEL_TRY(lab.recorder.journal().body(fmt::format("candidate/{}/build", id)));
+  const std::string digest = object_or_empty(built, "effective").value("graph_digest", "");
+  if (!digest.empty() && !loaded.graph_digest.empty() && digest != loaded.graph_digest) {
+    return std::optional(Reason(CandidateStatus::kMistrusted, "the loaded graph is not the one that was built"));
+  }
+  const std::string& device = lab.contract.device;
+  const bool one_device = device.find(':') == std::string::npos && device != "AUTO" && device != "HETERO";
+  for (const auto& [place, nodes] : loaded.placement) {
+    if (!one_device || place.starts_with(device) || nodes == 0) continue;
+    return std::optional(Reason(CandidateStatus::kFellBack,
+                                fmt::format("{} nodes ran on {} instead of {}", nodes, place, device)));
+  }
+  return std::optional<Reason>();
+}
+
 Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   Json body = {{"id", id}};
   auto started = start_live(lab, id);
@@ -172,6 +191,11 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   Live& live = std::get<Live>(started);
   body["load_seconds"] = live.loaded.load_seconds;
   body["effective"] = effective_json(live.loaded.effective);
+  body["inputs"] = ports_json(live.loaded.inputs);
+  body["outputs"] = ports_json(live.loaded.outputs);
+  if (const auto other = FIEL_TRY(other_than_built(lab, id, live.loaded.effective))) {
+    return Record{.body = rejected(std::move(body), other->first, other->second)};
+  }
   if (lab.reference) {
     const SampleSet& set = lab.tuning.get();
     auto indices = stratified_order(set, sub_seed(lab.seed, "probe"));
@@ -199,21 +223,18 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
         return Record{.body = failed(std::move(record.body), *failure)};
       }
     }
-    record.body["log_ratio"] = session_log_ratio(rounds, 0, 1).value_or(0.0);
+    const auto ratio = session_log_ratio(rounds, 0, 1);
+    if (const auto shown = ratio ? ratio : rough_log_ratio(rounds, 0, 1)) record.body["log_ratio"] = *shown;
+    record.body["rejected_rounds"] = rounds.rejected_rounds;
     record.body["latency"] = latency_json(lab.contract.scenario, rounds.times[1]);
     record.body["rounds"] = rounds.json;
     record.series = rounds_series(contenders, rounds);
   }
   record.body["peak_memory_bytes"] = live.worker->usage().peak_memory_bytes;
   say_bye(*live.worker);
-  const auto& limit = lab.contract.limits.peak_memory_bytes;
-  const auto peak = record.body["peak_memory_bytes"].get<std::int64_t>();
-  if (limit && peak > *limit) {
-    record.body = rejected(std::move(record.body), CandidateStatus::kOverLimit,
-                           fmt::format("peak memory {}, limit {}", format_bytes(peak), format_bytes(*limit)));
-  } else {
-    record.body = rejected(std::move(record.body), CandidateStatus::kTried, "");
-  }
+  const std::string over = memory_over_limit(lab, record.body["peak_memory_bytes"].get<std::int64_t>());
+  const auto status = over.empty() ? CandidateStatus::kTried : CandidateStatus::kOverLimit;
+  record.body = rejected(std::move(record.body), status, over);
   return record;
 }
 
@@ -223,6 +244,14 @@ Result<> probe_candidate(Lab& lab, int id, Live* partner) {
   FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/probe", id), "probe",
                              [&] { return probe_and_screen(lab, id, partner); }));
   return {};
+}
+
+Result<> check_reference_built(const Lab& lab, int id) {
+  const CandidateState& state = lab.standing.candidates.at(id);
+  if (!state.artifact.empty()) return {};
+  return fail(ErrorKind::kContract,
+              fmt::format("the reference ({}) can't be built: {}", to_string(state.route), state.reason),
+              "without a reference nothing can be judged; does the model load in this engine by itself?");
 }
 
 BuildRoute float32_route(const Lab& lab, const std::string& engine) {

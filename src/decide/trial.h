@@ -12,6 +12,9 @@ Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vec
 /// Build, export and identify; sets the status. A duplicate of an earlier candidate is found here.
 Result<> build_candidate(Lab& lab, int id);
 
+/// An error where the reference has no artifact: then nothing can be judged. One that is only over a limit will do.
+Result<> check_reference_built(const Lab& lab, int id);
+
 /// Loads, probes 64 stratified tuning samples and, with a partner, screens. `partner` may be null (no comparator yet).
 Result<> probe_candidate(Lab& lab, int id, Live* partner);
 

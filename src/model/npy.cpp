@@ -41,11 +41,13 @@ Result<Tensor> read_npy(const std::filesystem::path& path) {
   // Only regular files have a size to check against; a pipe or a device could also block for ever.
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code)) {
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}: no such file", path.string()));
+    return fail(ErrorKind::kEnvironment,
+                fmt::format("cannot read {}: no such file", path.string()));
   }
   const auto size = std::filesystem::file_size(path, code);
   std::ifstream file(path, std::ios::binary);
-  if (code || !file) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
+  if (code || !file)
+    return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
   const auto source = [&file](std::span<std::byte> target) -> Result<> {
     file.read(reinterpret_cast<char*>(target.data()), static_cast<std::streamsize>(target.size()));
     if (static_cast<std::size_t>(file.gcount()) != target.size()) return truncated();

@@ -1,5 +1,6 @@
 // NumPy's array files. Reads versions 1-3, little- or big-endian refused with a word, C order only
-// (Fortran order is converted); writes version 1.0. bfloat16 is the two-byte void `<V2` of ml_dtypes.
+// (Fortran order is converted); writes version 1.0. bfloat16 is the two-byte void `<V2` of
+// ml_dtypes.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +16,12 @@ std::vector<std::byte> format_npy(const TensorView& tensor);
 Result<Tensor> read_npy(const std::filesystem::path& path);
 Result<> write_npy(const std::filesystem::path& path, const TensorView& tensor);
 
-/// All arrays of an .npz by name; entry names lose their ".npy". Sizes are bounded by `max_bytes` before
-/// anything is unpacked.
+/// All arrays of an .npz by name; entry names lose their ".npy". Sizes are bounded by `max_bytes`
+/// before anything is unpacked.
 Result<std::map<std::string, Tensor>> read_npz(const std::filesystem::path& path,
                                                std::int64_t max_bytes = std::int64_t{8} << 30);
 /// Stored, not deflated: evaluators read these once and they are deleted.
-Result<> write_npz(const std::filesystem::path& path, const std::map<std::string, TensorView>& arrays);
+Result<> write_npz(const std::filesystem::path& path,
+                   const std::map<std::string, TensorView>& arrays);
 
 }  // namespace fiel

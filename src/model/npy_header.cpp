@@ -20,7 +20,8 @@ std::unexpected<Error> malformed(std::string message) {
               "write it with numpy.save or numpy.savez");
 }
 
-/// The header is the text of a Python dictionary with three known keys; this reads that and nothing more.
+/// The header is the text of a Python dictionary with three known keys; this reads that and nothing
+/// more.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : rest_(text) {}
@@ -54,9 +55,12 @@ class HeaderParser {
       if (rest_.starts_with('[')) return malformed("it holds records (a structured dtype)");
       fields.descr = FIEL_TRY(parse_string());
     } else if (key == "fortran_order" && !fields.fortran_order) {
-      if (take("True")) fields.fortran_order = true;
-      else if (take("False")) fields.fortran_order = false;
-      else return malformed("fortran_order is neither True nor False");
+      if (take("True"))
+        fields.fortran_order = true;
+      else if (take("False"))
+        fields.fortran_order = false;
+      else
+        return malformed("fortran_order is neither True nor False");
     } else if (key == "shape" && !fields.shape) {
       fields.shape = FIEL_TRY(parse_shape());
     } else {
@@ -67,11 +71,13 @@ class HeaderParser {
 
   Result<std::string> parse_string() {
     skip_blanks();
-    if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"')) return malformed("its header lacks a string");
+    if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"'))
+      return malformed("its header lacks a string");
     const std::size_t end = rest_.find(rest_[0], 1);
     if (end == std::string_view::npos) return malformed("a string in its header does not end");
     std::string text(rest_.substr(1, end - 1));
-    if (text.find('\\') != std::string::npos) return malformed("a string in its header has escapes");
+    if (text.find('\\') != std::string::npos)
+      return malformed("a string in its header has escapes");
     rest_.remove_prefix(end + 1);
     return text;
   }
@@ -83,7 +89,8 @@ class HeaderParser {
       skip_blanks();
       std::int64_t size = 0;
       const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-      if (code != std::errc() || size < 0) return malformed("its shape has an entry that is no size");
+      if (code != std::errc() || size < 0)
+        return malformed("its shape has an entry that is no size");
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       shape.push_back(size);
       if (shape.size() > kMaxRank) return malformed("it has more than 64 axes");
@@ -117,10 +124,10 @@ struct Code {
 
 // "V2" is what NumPy writes for the bfloat16 of ml_dtypes, which it does not know itself.
 constexpr std::array kCodes{
-    Code{"f8", DType::kFloat64}, Code{"f4", DType::kFloat32}, Code{"f2", DType::kFloat16},
-    Code{"V2", DType::kBFloat16}, Code{"i8", DType::kInt64},  Code{"i4", DType::kInt32},
-    Code{"i2", DType::kInt16},   Code{"i1", DType::kInt8},    Code{"u8", DType::kUInt64},
-    Code{"u4", DType::kUInt32},  Code{"u2", DType::kUInt16},  Code{"u1", DType::kUInt8},
+    Code{"f8", DType::kFloat64},  Code{"f4", DType::kFloat32}, Code{"f2", DType::kFloat16},
+    Code{"V2", DType::kBFloat16}, Code{"i8", DType::kInt64},   Code{"i4", DType::kInt32},
+    Code{"i2", DType::kInt16},    Code{"i1", DType::kInt8},    Code{"u8", DType::kUInt64},
+    Code{"u4", DType::kUInt32},   Code{"u2", DType::kUInt16},  Code{"u1", DType::kUInt8},
     Code{"b1", DType::kBool},
 };
 
@@ -129,7 +136,8 @@ Result<DType> parse_descr(std::string_view descr) {
   const char order = descr[0];
   const auto found = std::ranges::find(kCodes, descr.substr(1), &Code::code);
   if (found == kCodes.end() || std::string_view("<>|").find(order) == std::string_view::npos) {
-    return fail(ErrorKind::kContract, fmt::format("its dtype '{}' is none that fiel carries", descr),
+    return fail(ErrorKind::kContract,
+                fmt::format("its dtype '{}' is none that fiel carries", descr),
                 "known are floats of 2, 4 and 8 bytes, bfloat16, integers and bool");
   }
   if (element_size(found->dtype) == 1) return found->dtype;  // one byte has no order
@@ -137,7 +145,8 @@ Result<DType> parse_descr(std::string_view descr) {
     return fail(ErrorKind::kContract, fmt::format("its dtype '{}' is big-endian", descr),
                 fmt::format("save it as little-endian: array.astype('<{}')", found->code));
   }
-  if (order == '|' && found->dtype != DType::kBFloat16) return malformed("its dtype has no byte order");
+  if (order == '|' && found->dtype != DType::kBFloat16)
+    return malformed("its dtype has no byte order");
   return found->dtype;
 }
 
@@ -150,7 +159,8 @@ Result<NpyHeader> read_npy_header(const ByteSource& source) {
     return malformed("it does not begin as an .npy file does");
   }
   const int version = std::to_integer<int>(start[6]);
-  if (version < 1 || version > 3) return malformed(fmt::format("its format version is {}", version));
+  if (version < 1 || version > 3)
+    return malformed(fmt::format("its format version is {}", version));
 
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   std::array<std::byte, 4> length_field{};
@@ -179,8 +189,9 @@ Result<NpyHeader> read_npy_header(const ByteSource& source) {
 Result<Tensor> read_npy_array(const ByteSource& source, std::int64_t file_bytes) {
   const NpyHeader header = FIEL_TRY(read_npy_header(source));
   if (header.data_offset + header.data_bytes != file_bytes) {
-    return malformed(fmt::format("{} {} takes {} bytes of data, but there are {}", to_string(header.dtype),
-                                 to_string(header.shape), header.data_bytes, file_bytes - header.data_offset));
+    return malformed(fmt::format("{} {} takes {} bytes of data, but there are {}",
+                                 to_string(header.dtype), to_string(header.shape),
+                                 header.data_bytes, file_bytes - header.data_offset));
   }
   Tensor tensor{header.dtype, header.shape, {}};
   tensor.bytes.resize(static_cast<std::size_t>(header.data_bytes));
@@ -226,7 +237,8 @@ std::string format_npy_header(DType dtype, const Shape& shape) {
   dictionary.append(63 - (kPreface + dictionary.size()) % 64, ' ');
   dictionary += '\n';
   std::string header(kMagic);
-  header += {'\x01', '\x00', static_cast<char>(dictionary.size() & 0xFF), static_cast<char>(dictionary.size() >> 8)};
+  header += {'\x01', '\x00', static_cast<char>(dictionary.size() & 0xFF),
+             static_cast<char>(dictionary.size() >> 8)};
   return header + dictionary;
 }
 

@@ -1,5 +1,6 @@
-// Which tensor an .npy file announces, before its data are read. Takes bytes from any source (a file, memory, an
-// entry of an archive) and believes none of them: every number is bounded before it is used.
+// Which tensor an .npy file announces, before its data are read. Takes bytes from any source (a
+// file, memory, an entry of an archive) and believes none of them: every number is bounded before
+// it is used.
 #pragma once
 
 #include <functional>

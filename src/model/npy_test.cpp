@@ -30,8 +30,9 @@ TEST(Npy, WhatIsWrittenIsReadAgainForEveryDType) {
   for (int i = 0; i <= static_cast<int>(DType::kBool); ++i) {
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 0, 4}, Shape{1, 2, 3}}) {
       Tensor tensor{static_cast<DType>(i), shape, {}};
-      tensor.bytes.resize(static_cast<std::size_t>(*element_count(shape)) * element_size(tensor.dtype),
-                          std::byte{1});
+      tensor.bytes.resize(
+          static_cast<std::size_t>(*element_count(shape)) * element_size(tensor.dtype),
+          std::byte{1});
       const auto file = format_npy(tensor.view());
       EXPECT_EQ((file.size() - tensor.bytes.size()) % 64, 0U);
       const auto again = parse_npy(file);
@@ -85,8 +86,13 @@ TEST(Npy, HostileHeadersAreRefusedBeforeMemoryIsTaken) {
   EXPECT_TRUE(parse(with_header(good, 8, 2)));
   EXPECT_TRUE(parse(with_header("{\"shape\":(),\"descr\":\"|u1\",\"fortran_order\":True}", 1, 3)));
   for (const std::string& file : {
-           std::string(), std::string("\x93NUM"), with_header(good, 7), with_header(good, 9),
-           with_header(good, 8, 4), with_header(good, 8, 0), with_header(good + "x", 8),
+           std::string(),
+           std::string("\x93NUM"),
+           with_header(good, 7),
+           with_header(good, 9),
+           with_header(good, 8, 4),
+           with_header(good, 8, 0),
+           with_header(good + "x", 8),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2)}", 8),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", 8),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,}", 8),
@@ -96,11 +102,16 @@ TEST(Npy, HostileHeadersAreRefusedBeforeMemoryIsTaken) {
            with_header("{'descr': '|f4', 'fortran_order': False, 'shape': (2,)}", 8),
            with_header("{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", 16),
            with_header("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}", 16),
-           with_header("{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", 8),
+           with_header("{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': (2,)}",
+                       8),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8),
-           with_header("{'descr': '<f4", 0), with_header("", 0), with_header("{", 0),
-           with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999999,)}", 0),
-           with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 0),
+           with_header("{'descr': '<f4", 0),
+           with_header("", 0),
+           with_header("{", 0),
+           with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999999,)}",
+                       0),
+           with_header(
+               "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 0),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (70368744177664,)}", 16),
        }) {
     EXPECT_NE(message_of(file), "parsed") << file;
@@ -111,7 +122,8 @@ TEST(Npy, HostileHeadersAreRefusedBeforeMemoryIsTaken) {
 }
 
 TEST(Npy, AnyTruncationIsAnError) {
-  const std::string file = with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8);
+  const std::string file =
+      with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8);
   for (std::size_t size = 0; size < file.size(); ++size) {
     EXPECT_NE(message_of(file.substr(0, size)), "parsed") << size;
   }

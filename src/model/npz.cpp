@@ -12,7 +12,8 @@ namespace fiel {
 namespace {
 
 constexpr std::int64_t kMaxEntries = 10'000;
-// Deflate's best ratio is 1032:1 (RFC 1951: 258 bytes in two bits); an entry that claims more is a bomb or a lie.
+// Deflate's best ratio is 1032:1 (RFC 1951: 258 bytes in two bits); an entry that claims more is a
+// bomb or a lie.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 constexpr std::string_view kSuffix = ".npy";
 
@@ -43,16 +44,19 @@ std::unexpected<Error> refuse(const std::filesystem::path& path, std::string mes
 }
 
 Result<std::int64_t> check_sizes(const zip_stat_t& stat, std::uint64_t file_bytes) {
-  const auto wrong = [](std::string message) { return fail(ErrorKind::kContract, std::move(message)); };
-  constexpr std::uint64_t kNeeded =
-      ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  const auto wrong = [](std::string message) {
+    return fail(ErrorKind::kContract, std::move(message));
+  };
+  constexpr std::uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
+                                    ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) return wrong("its directory entry is incomplete");
   if (stat.encryption_method != ZIP_EM_NONE) return wrong("it is encrypted");
   if (stat.comp_size > file_bytes) return wrong("it claims more bytes than the file has");
   if (stat.comp_method == ZIP_CM_STORE) {
     if (stat.size != stat.comp_size) return wrong("it is stored, yet of two sizes");
   } else if (stat.comp_method == ZIP_CM_DEFLATE) {
-    if (stat.size / kMaxDeflateRatio > stat.comp_size) return wrong("it claims to unpack to more than it can");
+    if (stat.size / kMaxDeflateRatio > stat.comp_size)
+      return wrong("it claims to unpack to more than it can");
   } else {
     return wrong(fmt::format("its compression method {} is not deflate", stat.comp_method));
   }
@@ -63,7 +67,7 @@ Result<std::int64_t> check_sizes(const zip_stat_t& stat, std::uint64_t file_byte
 
 struct NpzArray::Impl {
   zip_file_t* file = nullptr;
-  std::string name;              // of archive and array, for messages
+  std::string name;                  // of archive and array, for messages
   std::int64_t remaining_bytes = 0;  // of the entry, the header included
 
   ~Impl() {
@@ -132,12 +136,14 @@ NpzReader::~NpzReader() = default;
 Result<NpzReader> NpzReader::open(const std::filesystem::path& path, std::int64_t max_bytes) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code)) {
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}: no such file", path.string()));
+    return fail(ErrorKind::kEnvironment,
+                fmt::format("cannot read {}: no such file", path.string()));
   }
   const auto file_bytes = std::filesystem::file_size(path, code);
   int zip_code = 0;
   zip_t* zip = code ? nullptr : zip_open(path.c_str(), ZIP_RDONLY, &zip_code);
-  if (zip == nullptr) return refuse(path, fmt::format("not an .npz file: {}", open_error(zip_code)));
+  if (zip == nullptr)
+    return refuse(path, fmt::format("not an .npz file: {}", open_error(zip_code)));
 
   auto impl = std::make_unique<Impl>();
   impl->path = path;
@@ -167,7 +173,8 @@ bool NpzReader::has(const std::string& name) const { return impl_->entries.conta
 
 Result<NpzArray> NpzReader::open_array(const std::string& name) const {
   const auto found = impl_->entries.find(name);
-  if (found == impl_->entries.end()) return refuse(impl_->path, fmt::format("it has no array '{}'", name));
+  if (found == impl_->entries.end())
+    return refuse(impl_->path, fmt::format("it has no array '{}'", name));
   auto impl = std::make_unique<NpzArray::Impl>();
   impl->name = fmt::format("{}: array '{}'", impl_->path.string(), name);
   impl->remaining_bytes = found->second.size;
@@ -175,13 +182,14 @@ Result<NpzArray> NpzReader::open_array(const std::string& name) const {
   if (impl->file == nullptr) return impl->wrong(zip_strerror(impl_->archive->zip));
 
   NpzArray array(std::move(impl));
-  auto header = read_npy_header([&array](std::span<std::byte> target) { return array.read(target); });
+  auto header =
+      read_npy_header([&array](std::span<std::byte> target) { return array.read(target); });
   if (!header) return std::unexpected(std::move(header).error().with_context(array.impl_->name));
   array.header_ = std::move(*header);
   if (array.header_.data_bytes != array.impl_->remaining_bytes) {
-    return array.impl_->wrong(fmt::format("{} {} takes {} bytes, but there are {}", to_string(array.header_.dtype),
-                                          to_string(array.header_.shape), array.header_.data_bytes,
-                                          array.impl_->remaining_bytes));
+    return array.impl_->wrong(fmt::format(
+        "{} {} takes {} bytes, but there are {}", to_string(array.header_.dtype),
+        to_string(array.header_.shape), array.header_.data_bytes, array.impl_->remaining_bytes));
   }
   return array;
 }
@@ -195,14 +203,17 @@ Result<Tensor> NpzReader::read_array(const std::string& name) const {
   return tensor;
 }
 
-Result<std::map<std::string, Tensor>> read_npz(const std::filesystem::path& path, std::int64_t max_bytes) {
+Result<std::map<std::string, Tensor>> read_npz(const std::filesystem::path& path,
+                                               std::int64_t max_bytes) {
   const NpzReader reader = FIEL_TRY(NpzReader::open(path, max_bytes));
   std::map<std::string, Tensor> arrays;
-  for (const std::string& name : reader.names()) arrays.emplace(name, FIEL_TRY(reader.read_array(name)));
+  for (const std::string& name : reader.names())
+    arrays.emplace(name, FIEL_TRY(reader.read_array(name)));
   return arrays;
 }
 
-Result<> write_npz(const std::filesystem::path& path, const std::map<std::string, TensorView>& arrays) {
+Result<> write_npz(const std::filesystem::path& path,
+                   const std::map<std::string, TensorView>& arrays) {
   const auto cannot = [&path](std::string_view why) {
     return fail(ErrorKind::kEnvironment, fmt::format("cannot write {}: {}", path.string(), why),
                 "is the disk full, or the folder read-only?");
@@ -215,7 +226,8 @@ Result<> write_npz(const std::filesystem::path& path, const std::map<std::string
   for (const auto& [name, tensor] : arrays) {
     files.push_back(format_npy(tensor));
     zip_source_t* source = zip_source_buffer(zip, files.back().data(), files.back().size(), 0);
-    const std::int64_t index = zip_file_add(zip, (name + std::string(kSuffix)).c_str(), source, ZIP_FL_ENC_UTF_8);
+    const std::int64_t index =
+        zip_file_add(zip, (name + std::string(kSuffix)).c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       const std::string why = zip_strerror(zip);
       zip_source_free(source);

@@ -1,5 +1,5 @@
-// The arrays of one .npz file, one after the other or side by side, without holding them in memory. Everything
-// that the archive's directory says is checked when it is opened.
+// The arrays of one .npz file, one after the other or side by side, without holding them in memory.
+// Everything that the archive's directory says is checked when it is opened.
 #pragma once
 
 #include <filesystem>
@@ -33,8 +33,8 @@ class NpzArray {
 
 class NpzReader {
  public:
-  /// Refuses what is no zip file, and entries that are encrypted, repeated, no .npy, or larger than they can be;
-  /// `max_bytes` bounds the sum of all unpacked entries.
+  /// Refuses what is no zip file, and entries that are encrypted, repeated, no .npy, or larger than
+  /// they can be; `max_bytes` bounds the sum of all unpacked entries.
   static Result<NpzReader> open(const std::filesystem::path& path, std::int64_t max_bytes);
   NpzReader(NpzReader&&) noexcept;
   NpzReader& operator=(NpzReader&&) noexcept;

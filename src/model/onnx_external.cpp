@@ -22,12 +22,14 @@ std::unexpected<Error> refuse(std::string message, std::string hint) {
   return fail(ErrorKind::kContract, std::move(message), std::move(hint));
 }
 
-Result<std::uint64_t> parse_size(const std::string& tensor, const std::string& key, const std::string& text) {
+Result<std::uint64_t> parse_size(const std::string& tensor, const std::string& key,
+                                 const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value > INT64_MAX) {
-    return refuse(fmt::format("tensor '{}' has '{}' as the {} of its external data", tensor, text, key),
-                  "export the model again");
+    return refuse(
+        fmt::format("tensor '{}' has '{}' as the {} of its external data", tensor, text, key),
+        "export the model again");
   }
   return value;
 }
@@ -39,11 +41,14 @@ Result<> add_tensor(const onnx::TensorProto& tensor, Needs& needs) {
   std::uint64_t length = 0;
   for (const auto& entry : tensor.external_data()) {
     if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = FIEL_TRY(parse_size(tensor.name(), "offset", entry.value()));
-    if (entry.key() == "length") length = FIEL_TRY(parse_size(tensor.name(), "length", entry.value()));
+    if (entry.key() == "offset")
+      offset = FIEL_TRY(parse_size(tensor.name(), "offset", entry.value()));
+    if (entry.key() == "length")
+      length = FIEL_TRY(parse_size(tensor.name(), "length", entry.value()));
   }
   if (location.empty() || location.find('\0') != std::string::npos) {
-    return refuse(fmt::format("tensor '{}' is external, but names no file", tensor.name()), "export the model again");
+    return refuse(fmt::format("tensor '{}' is external, but names no file", tensor.name()),
+                  "export the model again");
   }
   auto& need = needs[location];
   need = std::max(need, offset + length);
@@ -57,8 +62,8 @@ Result<> add_sparse(const onnx::SparseTensorProto& sparse, Needs& needs) {
 
 Result<> add_graph(const onnx::GraphProto& graph, Needs& needs);
 
-/// Tensors hide in attributes too, and graphs in the attributes of If and Loop. protobuf itself refuses more than
-/// 100 levels, so this recursion ends.
+/// Tensors hide in attributes too, and graphs in the attributes of If and Loop. protobuf itself
+/// refuses more than 100 levels, so this recursion ends.
 Result<> add_node(const onnx::NodeProto& node, Needs& needs) {
   for (const auto& attribute : node.attribute()) {
     if (attribute.has_t()) FIEL_TRY(add_tensor(attribute.t(), needs));
@@ -83,9 +88,11 @@ bool lies_in(const fs::path& file, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-Result<fs::path> check_file(const std::string& location, std::uint64_t need, const fs::path& folder) {
+Result<fs::path> check_file(const std::string& location, std::uint64_t need,
+                            const fs::path& folder) {
   const fs::path relative(location);
-  constexpr const char* kHint = "put the model and all its data into one folder; a model may not point outside it";
+  constexpr const char* kHint =
+      "put the model and all its data into one folder; a model may not point outside it";
   if (relative.is_absolute() || !lies_in((folder / relative).lexically_normal(), folder)) {
     return refuse(fmt::format("its external data '{}' lie outside its folder", location), kHint);
   }
@@ -96,12 +103,14 @@ Result<fs::path> check_file(const std::string& location, std::uint64_t need, con
                   "copy that file beside the model");
   }
   if (!lies_in(file, folder)) {
-    return refuse(fmt::format("its external data '{}' are a link out of its folder, to {}", location, file.string()),
+    return refuse(fmt::format("its external data '{}' are a link out of its folder, to {}",
+                              location, file.string()),
                   kHint);
   }
   const std::uint64_t size = fs::file_size(file, code);
   if (code || size < need) {
-    return refuse(fmt::format("its external data '{}' have {} bytes, but the model uses {}", location, size, need),
+    return refuse(fmt::format("its external data '{}' have {} bytes, but the model uses {}",
+                              location, size, need),
                   "the file is truncated: copy it again");
   }
   return file;
@@ -109,7 +118,8 @@ Result<fs::path> check_file(const std::string& location, std::uint64_t need, con
 
 }  // namespace
 
-Result<std::vector<fs::path>> find_external_data(const onnx::ModelProto& model, const fs::path& folder) {
+Result<std::vector<fs::path>> find_external_data(const onnx::ModelProto& model,
+                                                 const fs::path& folder) {
   Needs needs;
   FIEL_TRY(add_graph(model.graph(), needs));
   for (const auto& function : model.functions()) {
@@ -119,7 +129,8 @@ Result<std::vector<fs::path>> find_external_data(const onnx::ModelProto& model, 
   const fs::path real_folder = fs::canonical(folder, code);
   if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", folder.string()));
   std::vector<fs::path> files;
-  for (const auto& [location, need] : needs) files.push_back(FIEL_TRY(check_file(location, need, real_folder)));
+  for (const auto& [location, need] : needs)
+    files.push_back(FIEL_TRY(check_file(location, need, real_folder)));
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;

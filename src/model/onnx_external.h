@@ -1,4 +1,5 @@
-// Which files beside an ONNX file hold its large tensors, and whether they may. Private to model/: shows protobuf.
+// Which files beside an ONNX file hold its large tensors, and whether they may. Private to model/:
+// shows protobuf.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +13,8 @@ class ModelProto;
 
 namespace fiel {
 
-/// Sorted, each once, absolute. An error where one is missing, too short, or outside `folder` (also by way of a link).
+/// Sorted, each once, absolute. An error where one is missing, too short, or outside `folder` (also
+/// by way of a link).
 Result<std::vector<std::filesystem::path>> find_external_data(const onnx::ModelProto& model,
                                                               const std::filesystem::path& folder);
 

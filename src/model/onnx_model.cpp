@@ -24,7 +24,8 @@ std::unexpected<Error> refuse(std::string message, std::string hint) {
   return fail(ErrorKind::kContract, std::move(message), std::move(hint));
 }
 
-/// protobuf reads almost any bytes as something; these are the files that people really mistake for a model.
+/// protobuf reads almost any bytes as something; these are the files that people really mistake for
+/// a model.
 Result<> check_beginning(std::ifstream& file) {
   std::string start(64, '\0');
   file.read(start.data(), static_cast<std::streamsize>(start.size()));
@@ -36,20 +37,25 @@ Result<> check_beginning(std::ifstream& file) {
     return refuse("the file is a pointer of Git LFS, not the model", "fetch it: git lfs pull");
   }
   if (start.starts_with("PK")) {
-    return refuse("the file is an archive, not an ONNX model", "unpack it, or export a PyTorch model with torch.onnx.export");
+    return refuse("the file is an archive, not an ONNX model",
+                  "unpack it, or export a PyTorch model with torch.onnx.export");
   }
-  if (start.starts_with("<")) return refuse("the file is XML or HTML, not an ONNX model", "give the .onnx file itself");
+  if (start.starts_with("<"))
+    return refuse("the file is XML or HTML, not an ONNX model", "give the .onnx file itself");
   return {};
 }
 
 Result<> parse(const fs::path& path, onnx::ModelProto& model) {
   std::error_code code;
-  if (!fs::exists(path, code)) return refuse("no such file", "model.path is taken from the contract's own folder");
-  if (!fs::is_regular_file(path, code)) return refuse("it is no file", "give the path of an .onnx file");
+  if (!fs::exists(path, code))
+    return refuse("no such file", "model.path is taken from the contract's own folder");
+  if (!fs::is_regular_file(path, code))
+    return refuse("it is no file", "give the path of an .onnx file");
   const auto size = fs::file_size(path, code);
   if (size > std::numeric_limits<int>::max()) {
-    return refuse(fmt::format("it has {} bytes, and protobuf reads 2 GiB at most", size),
-                  "save its weights as external data: onnx.save(model, path, save_as_external_data=True)");
+    return refuse(
+        fmt::format("it has {} bytes, and protobuf reads 2 GiB at most", size),
+        "save its weights as external data: onnx.save(model, path, save_as_external_data=True)");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(ErrorKind::kEnvironment, "it cannot be read", "check its permissions");
@@ -66,14 +72,21 @@ Result<> parse(const fs::path& path, onnx::ModelProto& model) {
 
 std::string type_name(const onnx::TypeProto& type) {
   switch (type.value_case()) {
-    case onnx::TypeProto::kTensorType: return fmt::format("tensor({})", onnx_type_name(type.tensor_type().elem_type()));
+    case onnx::TypeProto::kTensorType:
+      return fmt::format("tensor({})", onnx_type_name(type.tensor_type().elem_type()));
     case onnx::TypeProto::kSparseTensorType:
-      return fmt::format("sparse_tensor({})", onnx_type_name(type.sparse_tensor_type().elem_type()));
-    case onnx::TypeProto::kSequenceType: return "sequence";
-    case onnx::TypeProto::kMapType: return "map";
-    case onnx::TypeProto::kOptionalType: return "optional";
-    case onnx::TypeProto::kOpaqueType: return "opaque";
-    case onnx::TypeProto::VALUE_NOT_SET: break;
+      return fmt::format("sparse_tensor({})",
+                         onnx_type_name(type.sparse_tensor_type().elem_type()));
+    case onnx::TypeProto::kSequenceType:
+      return "sequence";
+    case onnx::TypeProto::kMapType:
+      return "map";
+    case onnx::TypeProto::kOptionalType:
+      return "optional";
+    case onnx::TypeProto::kOpaqueType:
+      return "opaque";
+    case onnx::TypeProto::VALUE_NOT_SET:
+      break;
   }
   return "undefined";
 }
@@ -95,20 +108,23 @@ ModelPort to_port(const onnx::ValueInfoProto& info) {
   return port;
 }
 
-Result<std::vector<ModelPort>> to_ports(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& infos,
-                                        const std::set<std::string>& initializers, std::string_view kind) {
+Result<std::vector<ModelPort>> to_ports(
+    const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& infos,
+    const std::set<std::string>& initializers, std::string_view kind) {
   std::vector<ModelPort> ports;
   std::set<std::string> names;
   for (const auto& info : infos) {
     if (initializers.contains(info.name())) continue;
-    if (info.name().empty()) return refuse(fmt::format("one of its {}s has no name", kind), "export it again");
+    if (info.name().empty())
+      return refuse(fmt::format("one of its {}s has no name", kind), "export it again");
     if (!names.insert(info.name()).second) {
       return refuse(fmt::format("it has two {}s named '{}'", kind, info.name()), "export it again");
     }
     ports.push_back(to_port(info));
   }
   if (ports.empty()) {
-    return refuse(fmt::format("its graph has no {}s", kind), "a model needs both inputs and outputs to be judged");
+    return refuse(fmt::format("its graph has no {}s", kind),
+                  "a model needs both inputs and outputs to be judged");
   }
   return ports;
 }
@@ -120,7 +136,8 @@ std::set<std::string> initializer_names(const onnx::GraphProto& graph) {
   return names;
 }
 
-/// Engines hang or abort on a graph that feeds itself, so this is seen before one is started (Kahn's algorithm).
+/// Engines hang or abort on a graph that feeds itself, so this is seen before one is started
+/// (Kahn's algorithm).
 Result<> check_acyclic(const onnx::GraphProto& graph) {
   std::unordered_map<std::string, int> producer;
   for (int i = 0; i < graph.node_size(); ++i) {
@@ -150,10 +167,12 @@ Result<> check_acyclic(const onnx::GraphProto& graph) {
     }
   }
   if (ready.size() == consumers.size()) return {};
-  const auto stuck = std::ranges::find_if(waits, [](int count) { return count > 0; }) - waits.begin();
+  const auto stuck =
+      std::ranges::find_if(waits, [](int count) { return count > 0; }) - waits.begin();
   const auto& node = graph.node(static_cast<int>(stuck));
-  return refuse(fmt::format("its graph runs in a circle through node '{}' ({})", node.name(), node.op_type()),
-                "export it again");
+  return refuse(
+      fmt::format("its graph runs in a circle through node '{}' ({})", node.name(), node.op_type()),
+      "export it again");
 }
 
 Result<OnnxModel> read(const fs::path& path) {
@@ -204,7 +223,8 @@ const ModelPort* find_port(const std::vector<ModelPort>& ports, std::string_view
 }
 
 std::string describe(const ModelPort& port) {
-  std::string text = fmt::format("{}: {}", port.name, port.dtype ? to_string(*port.dtype) : port.type_name);
+  std::string text =
+      fmt::format("{}: {}", port.name, port.dtype ? to_string(*port.dtype) : port.type_name);
   if (!port.dims) return port.dtype ? text + " [...]" : text;
   std::vector<std::string> dims;
   for (const Dimension& dim : *port.dims) {

@@ -1,5 +1,6 @@
-// What an ONNX model says of itself, without an engine: names, dtypes and shapes of inputs and outputs, opset,
-// metadata, external data, and a digest of all that. Knows nothing of data or contracts.
+// What an ONNX model says of itself, without an engine: names, dtypes and shapes of inputs and
+// outputs, opset, metadata, external data, and a digest of all that. Knows nothing of data or
+// contracts.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +19,9 @@ struct Dimension {
 
 struct ModelPort {
   std::string name;
-  std::optional<DType> dtype;  // nullopt: a type we do not carry (string, sequence, complex, 4-bit, ...)
-  std::string type_name;       // in ONNX's words, for messages: "tensor(string)", "sequence"
+  std::optional<DType>
+      dtype;              // nullopt: a type we do not carry (string, sequence, complex, 4-bit, ...)
+  std::string type_name;  // in ONNX's words, for messages: "tensor(string)", "sequence"
   std::optional<std::vector<Dimension>> dims;  // nullopt: the model does not even give a rank
 };
 
@@ -30,12 +32,13 @@ struct OnnxModel {
   std::string producer;
   std::vector<ModelPort> inputs;  // without initialisers
   std::vector<ModelPort> outputs;
-  std::vector<std::filesystem::path> external_data;  // absolute; all exist, all below the model's folder
+  std::vector<std::filesystem::path>
+      external_data;  // absolute; all exist, all below the model's folder
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads and checks the file: a protobuf that parses, a graph, ports with names, external data present and
-/// inside the model's own folder ("../" and absolute paths are refused).
+/// Reads and checks the file: a protobuf that parses, a graph, ports with names, external data
+/// present and inside the model's own folder ("../" and absolute paths are refused).
 Result<OnnxModel> read_onnx_model(const std::filesystem::path& path);
 
 const ModelPort* find_port(const std::vector<ModelPort>& ports, std::string_view name);

@@ -71,7 +71,8 @@ save('m.onnx', graph, save_as_external_data=True, location='weights/m.bin' if os
   folder.write("weights/m.bin", bytes);
   EXPECT_NE(read_onnx_model(folder / "m.onnx")->digest, before->digest);
   folder.write("weights/m.bin", bytes.substr(1));
-  EXPECT_NE(message_of(folder / "m.onnx").find("3999 bytes, but the model uses 4000"), std::string::npos);
+  EXPECT_NE(message_of(folder / "m.onnx").find("3999 bytes, but the model uses 4000"),
+            std::string::npos);
   std::filesystem::remove(folder / "weights/m.bin");
   EXPECT_NE(message_of(folder / "m.onnx").find("'weights/m.bin' are not in"), std::string::npos);
 }
@@ -157,7 +158,8 @@ open('noinput.onnx', 'wb').write(h.make_model(h.make_graph([], 'g', [], [y])).Se
 
 TEST(OnnxModel, NoTruncationCrashes) {
   const TestFolder folder;
-  ASSERT_TRUE(folder.python(std::string(kMake) + "save('m.onnx', h.make_graph([add], 'g', [x], [y]))"));
+  ASSERT_TRUE(
+      folder.python(std::string(kMake) + "save('m.onnx', h.make_graph([add], 'g', [x], [y]))"));
   const std::string bytes = folder.read("m.onnx");
   ASSERT_LT(bytes.size(), 1000U);
   for (std::size_t size = 0; size < bytes.size(); ++size) {

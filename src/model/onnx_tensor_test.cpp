@@ -30,8 +30,11 @@ open('garbage.pb', 'wb').write(b'\xff' * 50)
   EXPECT_EQ(raw.tensor.shape, (Shape{2, 3}));
   EXPECT_EQ(element(raw.tensor.view(), 5), 5.0);
   EXPECT_TRUE(read_onnx_tensor(folder / "scalar.pb")->tensor.shape.empty());
-  const auto value = [&folder](const char* name) { return element(read_onnx_tensor(folder / name).value().tensor.view(), 0); };
-  for (const char* name : {"FLOAT.pb", "DOUBLE.pb", "FLOAT16.pb", "BFLOAT16.pb"}) EXPECT_EQ(value(name), 1.5) << name;
+  const auto value = [&folder](const char* name) {
+    return element(read_onnx_tensor(folder / name).value().tensor.view(), 0);
+  };
+  for (const char* name : {"FLOAT.pb", "DOUBLE.pb", "FLOAT16.pb", "BFLOAT16.pb"})
+    EXPECT_EQ(value(name), 1.5) << name;
   EXPECT_EQ(value("INT8.pb"), -3);
   EXPECT_EQ(value("UINT8.pb"), 200);
   EXPECT_EQ(value("INT16.pb"), -300);
@@ -41,7 +44,8 @@ open('garbage.pb', 'wb').write(b'\xff' * 50)
   EXPECT_EQ(value("INT64.pb"), -5000000000.0);
   EXPECT_EQ(value("UINT64.pb"), 5000000000.0);
   EXPECT_EQ(value("BOOL.pb"), 1);
-  for (const char* name : {"string.pb", "short.pb", "negative.pb", "huge.pb", "external.pb", "garbage.pb", "absent.pb"}) {
+  for (const char* name : {"string.pb", "short.pb", "negative.pb", "huge.pb", "external.pb",
+                           "garbage.pb", "absent.pb"}) {
     const auto refused = read_onnx_tensor(folder / name);
     ASSERT_FALSE(refused) << name;
     EXPECT_NE(refused.error().message.find(name), std::string::npos);

@@ -106,11 +106,16 @@ double bfloat16_to_double(std::uint16_t bits) {
 
 double element(const TensorView& tensor, std::int64_t index) {
   switch (tensor.dtype) {
-    case DType::kFloat64: return load<double>(tensor, index);
-    case DType::kFloat32: return static_cast<double>(load<float>(tensor, index));
-    case DType::kFloat16: return half_to_double(load<std::uint16_t>(tensor, index));
-    case DType::kBFloat16: return bfloat16_to_double(load<std::uint16_t>(tensor, index));
-    case DType::kUInt64: return static_cast<double>(load<std::uint64_t>(tensor, index));
+    case DType::kFloat64:
+      return load<double>(tensor, index);
+    case DType::kFloat32:
+      return static_cast<double>(load<float>(tensor, index));
+    case DType::kFloat16:
+      return half_to_double(load<std::uint16_t>(tensor, index));
+    case DType::kBFloat16:
+      return bfloat16_to_double(load<std::uint16_t>(tensor, index));
+    case DType::kUInt64:
+      return static_cast<double>(load<std::uint64_t>(tensor, index));
     case DType::kInt64:
     case DType::kInt32:
     case DType::kInt16:
@@ -118,7 +123,8 @@ double element(const TensorView& tensor, std::int64_t index) {
     case DType::kUInt32:
     case DType::kUInt16:
     case DType::kUInt8:
-    case DType::kBool: return static_cast<double>(integer_element(tensor, index));
+    case DType::kBool:
+      return static_cast<double>(integer_element(tensor, index));
   }
   FIEL_CHECK(false);
   return 0.0;
@@ -126,19 +132,29 @@ double element(const TensorView& tensor, std::int64_t index) {
 
 std::int64_t integer_element(const TensorView& tensor, std::int64_t index) {
   switch (tensor.dtype) {
-    case DType::kInt64: return load<std::int64_t>(tensor, index);
-    case DType::kInt32: return load<std::int32_t>(tensor, index);
-    case DType::kInt16: return load<std::int16_t>(tensor, index);
-    case DType::kInt8: return load<std::int8_t>(tensor, index);
-    case DType::kUInt64: return static_cast<std::int64_t>(load<std::uint64_t>(tensor, index));
-    case DType::kUInt32: return load<std::uint32_t>(tensor, index);
-    case DType::kUInt16: return load<std::uint16_t>(tensor, index);
-    case DType::kUInt8: return load<std::uint8_t>(tensor, index);
-    case DType::kBool: return load<std::uint8_t>(tensor, index) != 0 ? 1 : 0;
+    case DType::kInt64:
+      return load<std::int64_t>(tensor, index);
+    case DType::kInt32:
+      return load<std::int32_t>(tensor, index);
+    case DType::kInt16:
+      return load<std::int16_t>(tensor, index);
+    case DType::kInt8:
+      return load<std::int8_t>(tensor, index);
+    case DType::kUInt64:
+      return static_cast<std::int64_t>(load<std::uint64_t>(tensor, index));
+    case DType::kUInt32:
+      return load<std::uint32_t>(tensor, index);
+    case DType::kUInt16:
+      return load<std::uint16_t>(tensor, index);
+    case DType::kUInt8:
+      return load<std::uint8_t>(tensor, index);
+    case DType::kBool:
+      return load<std::uint8_t>(tensor, index) != 0 ? 1 : 0;
     case DType::kFloat64:
     case DType::kFloat32:
     case DType::kFloat16:
-    case DType::kBFloat16: break;
+    case DType::kBFloat16:
+      break;
   }
   FIEL_CHECK(!is_floating(tensor.dtype));
   return 0;

@@ -1,4 +1,5 @@
-// What a tensor is to us: a dtype, a shape and bytes. Arithmetic on it lives in gate/, engines in worker/.
+// What a tensor is to us: a dtype, a shape and bytes. Arithmetic on it lives in gate/, engines in
+// worker/.
 //
 //   bytes   little-endian, C order, no padding; size = element_size(dtype) x product of shape
 //   shape   may be empty (a scalar) or hold zeros (no elements)
@@ -17,9 +18,18 @@
 namespace fiel {
 
 enum class DType {
-  kFloat64, kFloat32, kFloat16, kBFloat16,
-  kInt64, kInt32, kInt16, kInt8,
-  kUInt64, kUInt32, kUInt16, kUInt8,
+  kFloat64,
+  kFloat32,
+  kFloat16,
+  kBFloat16,
+  kInt64,
+  kInt32,
+  kInt16,
+  kInt8,
+  kUInt64,
+  kUInt32,
+  kUInt16,
+  kUInt8,
   kBool,
 };
 
@@ -32,7 +42,8 @@ bool is_floating(DType dtype);
 using Shape = std::vector<std::int64_t>;
 std::string to_string(const Shape& shape);  // "[1, 3, 48, 320]"
 
-/// Number of elements; nullopt for negative dimensions or a product above 2^48 (no honest tensor here).
+/// Number of elements; nullopt for negative dimensions or a product above 2^48 (no honest tensor
+/// here).
 std::optional<std::int64_t> element_count(const Shape& shape);
 
 struct TensorView {
@@ -49,9 +60,11 @@ struct Tensor {
   TensorView view() const { return {dtype, shape, bytes}; }
 };
 
-/// Element i as a double: exact for all dtypes but 64-bit integers beyond 2^53 (compare those as integers).
+/// Element i as a double: exact for all dtypes but 64-bit integers beyond 2^53 (compare those as
+/// integers).
 double element(const TensorView& tensor, std::int64_t index);
-/// Element i of an integer or bool tensor, exact; uint64 above INT64_MAX wraps (equality still holds).
+/// Element i of an integer or bool tensor, exact; uint64 above INT64_MAX wraps (equality still
+/// holds).
 std::int64_t integer_element(const TensorView& tensor, std::int64_t index);
 
 double half_to_double(std::uint16_t bits);

@@ -57,11 +57,13 @@ TEST(Tensor, BFloat16IsTheUpperHalfOfAFloat) {
 
 TEST(Tensor, ElementsAreReadInTheirOwnType) {
   EXPECT_EQ(element(tensor_of<std::int8_t>(DType::kInt8, {0, -128}).view(), 1), -128.0);
-  EXPECT_EQ(element(tensor_of<std::uint32_t>(DType::kUInt32, {UINT32_MAX}).view(), 0), 4294967295.0);
+  EXPECT_EQ(element(tensor_of<std::uint32_t>(DType::kUInt32, {UINT32_MAX}).view(), 0),
+            4294967295.0);
   EXPECT_EQ(element(tensor_of<float>(DType::kFloat32, {1.0F, 0.1F}).view(), 1), double{0.1F});
   EXPECT_EQ(element(tensor_of<std::uint64_t>(DType::kUInt64, {std::uint64_t{1} << 63}).view(), 0),
             std::ldexp(1.0, 63));
-  EXPECT_EQ(integer_element(tensor_of<std::int64_t>(DType::kInt64, {INT64_MIN}).view(), 0), INT64_MIN);
+  EXPECT_EQ(integer_element(tensor_of<std::int64_t>(DType::kInt64, {INT64_MIN}).view(), 0),
+            INT64_MIN);
   EXPECT_EQ(integer_element(tensor_of<std::uint8_t>(DType::kBool, {7}).view(), 0), 1);
 }
 

@@ -1,4 +1,5 @@
-// For tests only: a fresh folder that is gone when the test is, and files and Python programs in it.
+// For tests only: a fresh folder that is gone when the test is, and files and Python programs in
+// it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -15,6 +15,8 @@
 
 #include "base/files.h"
 #include "base/printable.h"
+#include "protocol/channel.h"
+#include "protocol/message.h"
 
 namespace fiel {
 namespace {
@@ -26,7 +28,6 @@ static_assert(std::endian::native == std::endian::little, "latency files are rea
 constexpr std::int64_t kMaxLatencies = 16'000'000;  // ten seconds of 1 us inferences, and some
 constexpr int kMaxParallelRequests = 4096;
 constexpr std::size_t kMaxKnobs = 1000;
-constexpr std::size_t kMaxRank = 64;
 constexpr std::size_t kMaxNameBytes = 255;
 
 template <class... Args>
@@ -66,7 +67,8 @@ Result<std::map<std::string, std::string>> optional_settings(const Json& object,
   std::map<std::string, std::string> settings;
   const Json values = FIEL_TRY(optional_object(object, key));
   for (const auto& [name, value] : values.items()) {
-    if (!value.is_string()) return lie("\"{}\" gives {} a value that is no string", key, in_quotes(name));
+    if (!value.is_string())
+      return lie("\"{}\" gives {} a value that is no string", key, in_quotes(name));
     settings[name] = value.get<std::string>();
   }
   return settings;
@@ -89,7 +91,8 @@ Result<Effective> read_effective(const Json& answer) {
   effective.precisions = FIEL_TRY(optional_counts(answer, "precisions"));
   effective.placement = FIEL_TRY(optional_counts(answer, "placement"));
   effective.ignored = FIEL_TRY(optional_strings(answer, "ignored"));
-  if (answer.contains("graph_digest")) effective.graph_digest = FIEL_TRY(get_string(answer, "graph_digest"));
+  if (answer.contains("graph_digest"))
+    effective.graph_digest = FIEL_TRY(get_string(answer, "graph_digest"));
   return effective;
 }
 
@@ -107,7 +110,8 @@ Result<std::vector<Condition>> read_conditions(const Json& knob) {
     Condition condition;
     condition.knob = FIEL_TRY(get_string(item, "knob"));
     condition.values = FIEL_TRY(get_strings(item, "values"));
-    if (condition.values.empty()) return lie("\"only_if\" names no values of {}", in_quotes(condition.knob));
+    if (condition.values.empty())
+      return lie("\"only_if\" names no values of {}", in_quotes(condition.knob));
     conditions.push_back(std::move(condition));
   }
   return conditions;
@@ -119,7 +123,8 @@ Result<Knob> read_knob(const Json& item) {
   if (!is_name(knob.name)) return lie("a knob's name is {}", in_quotes(knob.name));
   const std::string kind = FIEL_TRY(get_string(item, "kind"));
   const auto parsed = parse_knob_kind(kind);
-  if (!parsed || *parsed == KnobKind::kVariant) return lie("the kind of knob {} is {}", knob.name, in_quotes(kind));
+  if (!parsed || *parsed == KnobKind::kVariant)
+    return lie("the kind of knob {} is {}", knob.name, in_quotes(kind));
   knob.kind = *parsed;
   knob.values = FIEL_TRY(get_strings(item, "values"));
   knob.default_value = FIEL_TRY(get_string(item, "default"));
@@ -128,10 +133,12 @@ Result<Knob> read_knob(const Json& item) {
   std::set<std::string> values;
   for (const std::string& value : knob.values) {
     if (!is_value(value)) return lie("a value of knob {} is {}", knob.name, in_quotes(value));
-    if (!values.insert(value).second) return lie("knob {} has the value {} twice", knob.name, in_quotes(value));
+    if (!values.insert(value).second)
+      return lie("knob {} has the value {} twice", knob.name, in_quotes(value));
   }
   if (!values.contains(knob.default_value)) {
-    return lie("the default {} of knob {} is none of its values", in_quotes(knob.default_value), knob.name);
+    return lie("the default {} of knob {} is none of its values", in_quotes(knob.default_value),
+               knob.name);
   }
   return knob;
 }
@@ -143,19 +150,23 @@ Result<std::vector<Knob>> read_knobs(const Json& answer) {
   if (list.size() > kMaxKnobs) return lie("more than {} knobs", kMaxKnobs);
   for (const Json& item : list) {
     knobs.push_back(FIEL_TRY(read_knob(item)));
-    if (!names.insert(knobs.back().name).second) return lie("the knob {} comes twice", knobs.back().name);
+    if (!names.insert(knobs.back().name).second)
+      return lie("the knob {} comes twice", knobs.back().name);
   }
   return knobs;
 }
 
-Result<> check_settings(const std::map<std::string, std::string>& settings, const std::vector<Knob>& knobs) {
+Result<> check_settings(const std::map<std::string, std::string>& settings,
+                        const std::vector<Knob>& knobs) {
   for (const auto& [name, value] : settings) {
     bool known = false;
     for (const Knob& knob : knobs) {
       if (knob.name != name) continue;
       for (const std::string& each : knob.values) known = known || each == value;
     }
-    if (!known) return lie("\"float32_settings\" has {}={}, which no knob has", excerpt(name, 100), in_quotes(value));
+    if (!known)
+      return lie("\"float32_settings\" has {}={}, which no knob has", excerpt(name, 100),
+                 in_quotes(value));
   }
   return {};
 }
@@ -168,16 +179,8 @@ Result<LoadedPort> read_port(const Json& item) {
   const auto parsed = parse_dtype(dtype);
   if (!parsed) return lie("the dtype of {} is {}", in_quotes(port.name), in_quotes(dtype));
   port.dtype = *parsed;
-  const auto shape = item.find("shape");
-  if (shape == item.end() || !shape->is_array() || shape->size() > kMaxRank) {
-    return lie("the shape of {} is no list of integers", in_quotes(port.name));
-  }
-  for (const Json& dimension : *shape) {
-    if (!dimension.is_number_integer() || dimension.get<std::int64_t>() < -1) {
-      return lie("the shape of {} has {}", in_quotes(port.name), excerpt(dump_json(dimension), 50));
-    }
-    port.shape.push_back(dimension.get<std::int64_t>());
-  }
+  if (!item.contains("shape")) return lie("{} has no shape", in_quotes(port.name));
+  port.shape = FIEL_TRY(parse_shape(item["shape"], -1));
   return port;
 }
 
@@ -189,7 +192,8 @@ Result<std::vector<LoadedPort>> read_ports(const Json& answer, const char* key) 
   for (const Json& item : *list) {
     auto port = read_port(item);
     if (!port) return std::unexpected(std::move(port).error().with_context(key));
-    if (!names.insert(port->name).second) return lie("\"{}\" has {} twice", key, in_quotes(port->name));
+    if (!names.insert(port->name).second)
+      return lie("\"{}\" has {} twice", key, in_quotes(port->name));
     ports.push_back(*std::move(port));
   }
   return ports;
@@ -202,8 +206,9 @@ Result<fs::path> read_output_file(const Json& value, const fs::path& folder) {
   const bool plain = !name.empty() && name != "." && name != ".." && name.size() <= kMaxNameBytes &&
                      name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
   if (!plain) return lie("{} is no plain file name", in_quotes(name));
-  struct stat facts {};
-  if (::lstat((folder / name).c_str(), &facts) != 0) return lie("the file {} is not there", in_quotes(name));
+  struct stat facts{};
+  if (::lstat((folder / name).c_str(), &facts) != 0)
+    return lie("the file {} is not there", in_quotes(name));
   if (!S_ISREG(facts.st_mode)) return lie("{} is no regular file", in_quotes(name));
   return folder / name;
 }
@@ -214,7 +219,8 @@ Result<OutputFiles> read_sample_outputs(const Json& item, const fs::path& folder
   if (index < 0 || index > INT32_MAX) return lie("a sample has the index {}", index);
   outputs.index = static_cast<int>(index);
   const auto files = item.find("files");
-  if (files == item.end() || !files->is_object() || files->empty()) return lie("sample {} has no \"files\"", index);
+  if (files == item.end() || !files->is_object() || files->empty())
+    return lie("sample {} has no \"files\"", index);
   std::set<std::string> seen;
   for (const auto& [output, file] : files->items()) {
     auto path = read_output_file(file, folder);
@@ -222,7 +228,8 @@ Result<OutputFiles> read_sample_outputs(const Json& item, const fs::path& folder
       return std::unexpected(std::move(path).error().with_context(
           fmt::format("output {} of sample {}", in_quotes(output), index)));
     }
-    if (!seen.insert(path->string()).second) return lie("two outputs of sample {} are one file", index);
+    if (!seen.insert(path->string()).second)
+      return lie("two outputs of sample {} are one file", index);
     outputs.files[output] = *std::move(path);
   }
   return outputs;
@@ -250,10 +257,12 @@ bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 Result<std::vector<double>> read_latencies(const fs::path& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file.is_open()) return lie("the latency file can't be read: {}", errno_words(errno));
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return lie("the latency file is no regular file");
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
+    return lie("the latency file is no regular file");
   const std::int64_t bytes = facts.st_size;
-  if (bytes % 8 != 0 || bytes / 8 > kMaxLatencies) return lie("the latency file has {} bytes", bytes);
+  if (bytes % 8 != 0 || bytes / 8 > kMaxLatencies)
+    return lie("the latency file has {} bytes", bytes);
   const std::string text = FIEL_TRY(read_text(path, bytes));
   if (std::ssize(text) != bytes) return lie("the latency file is still being written");
   std::vector<double> latencies(static_cast<std::size_t>(bytes / 8));
@@ -264,7 +273,8 @@ Result<std::vector<double>> read_latencies(const fs::path& path) {
   return latencies;
 }
 
-// Single stream: a number an inference. Offline: a number a batch, the last of a pass through the samples maybe short.
+// Single stream: a number an inference. Offline: a number a batch, the last of a pass through the
+// samples maybe short.
 Result<> check_count(const MeasureResult& result, const MeasureOrder& order) {
   const std::int64_t numbers = std::ssize(result.latencies_seconds);
   if (result.count < 1) return lie("\"count\" is {}", result.count);
@@ -278,9 +288,11 @@ Result<> check_count(const MeasureResult& result, const MeasureOrder& order) {
 Result<std::vector<double>> read_warmup(const Json& answer, std::int64_t warmup_count) {
   std::vector<double> seconds;
   const Json list = FIEL_TRY(optional_list(answer, "warmup_seconds"));
-  if (std::ssize(list) > warmup_count) return lie("\"warmup_seconds\" has more numbers than warm-ups were asked for");
+  if (std::ssize(list) > warmup_count)
+    return lie("\"warmup_seconds\" has more numbers than warm-ups were asked for");
   for (const Json& item : list) {
-    if (!item.is_number() || !is_time(item.get<double>())) return lie("\"warmup_seconds\" has {}", excerpt(dump_json(item), 50));
+    if (!item.is_number() || !is_time(item.get<double>()))
+      return lie("\"warmup_seconds\" has {}", excerpt(dump_json(item), 50));
     seconds.push_back(item.get<double>());
   }
   return seconds;
@@ -290,7 +302,8 @@ Result<std::vector<double>> read_warmup(const Json& answer, std::int64_t warmup_
 
 Result<HelloResult> read_hello(const Json& answer) {
   const std::int64_t protocol = FIEL_TRY(get_int(answer, "protocol"));
-  if (protocol != 1) return lie("it speaks version {} of the protocol, we speak 1", protocol);
+  if (protocol != kProtocolVersion)
+    return lie("it speaks version {} of the protocol, we speak {}", protocol, kProtocolVersion);
   HelloResult hello;
   hello.engine = FIEL_TRY(get_string(answer, "engine"));
   if (!is_name(hello.engine)) return lie("\"engine\" is {}", in_quotes(hello.engine));
@@ -298,8 +311,9 @@ Result<HelloResult> read_hello(const Json& answer) {
   const Json devices = FIEL_TRY(optional_list(answer, "devices"));
   for (const Json& device : devices) {
     const std::string name = FIEL_TRY(get_string(device, "name"));
-    const std::string description =
-        device.contains("description") ? FIEL_TRY(get_string(device, "description")) : std::string();
+    const std::string description = device.contains("description")
+                                        ? FIEL_TRY(get_string(device, "description"))
+                                        : std::string();
     hello.devices.push_back(description.empty() ? name : name + ": " + description);
   }
   hello.cpu_features = FIEL_TRY(optional_strings(answer, "cpu_features"));
@@ -330,25 +344,29 @@ Result<LoadResult> read_load(const Json& answer) {
   if (result.outputs.empty()) return lie("\"outputs\" is empty");
   if (!answer.contains("parallel_requests")) return result;
   const std::int64_t requests = FIEL_TRY(get_int(answer, "parallel_requests"));
-  if (requests < 1 || requests > kMaxParallelRequests) return lie("\"parallel_requests\" is {}", requests);
+  if (requests < 1 || requests > kMaxParallelRequests)
+    return lie("\"parallel_requests\" is {}", requests);
   result.parallel_requests = static_cast<int>(requests);
   return result;
 }
 
-Result<InferResult> read_infer(const Json& answer, const InferOrder& order, const fs::path& output_dir) {
+Result<InferResult> read_infer(const Json& answer, const InferOrder& order,
+                               const fs::path& output_dir) {
   InferResult result;
   result.seconds = FIEL_TRY(read_seconds(answer, "seconds"));
   std::map<int, OutputFiles> by_index;
   for (OutputFiles& outputs : FIEL_TRY(read_outputs_list(answer, output_dir))) {
     const int index = outputs.index;
-    if (!by_index.emplace(index, std::move(outputs)).second) return lie("sample {} comes twice", index);
+    if (!by_index.emplace(index, std::move(outputs)).second)
+      return lie("sample {} comes twice", index);
   }
   std::set<fs::path> files;
   for (const int index : order.samples.indices) {
     const auto found = by_index.find(index);
     if (found == by_index.end()) return lie("sample {} is missing", index);
     for (const auto& [output, file] : found->second.files) {
-      if (!files.insert(file).second) return lie("the file {} stands for two outputs", in_quotes(file.filename().string()));
+      if (!files.insert(file).second)
+        return lie("the file {} stands for two outputs", in_quotes(file.filename().string()));
     }
     result.outputs.push_back(std::move(found->second));
     by_index.erase(found);
@@ -357,7 +375,8 @@ Result<InferResult> read_infer(const Json& answer, const InferOrder& order, cons
   return result;
 }
 
-Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order, const MeasurePlaces& places) {
+Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order,
+                                   const MeasurePlaces& places) {
   MeasureResult result;
   result.count = FIEL_TRY(get_int(answer, "count"));
   result.seconds = FIEL_TRY(read_seconds(answer, "seconds"));
@@ -367,7 +386,8 @@ Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order
   FIEL_TRY(check_count(result, order));
   result.outputs = FIEL_TRY(read_outputs_list(answer, places.output_dir));
   if (result.outputs.empty()) return lie("the outputs of the last inference are missing");
-  if (std::ssize(result.outputs) > std::max<std::int64_t>(order.batch, 1)) return lie("more outputs than a batch has");
+  if (std::ssize(result.outputs) > std::max<std::int64_t>(order.batch, 1))
+    return lie("more outputs than a batch has");
   for (const OutputFiles& outputs : result.outputs) {
     const auto& asked = order.samples.indices;
     if (std::find(asked.begin(), asked.end(), outputs.index) == asked.end()) {

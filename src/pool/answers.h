@@ -1,5 +1,6 @@
-// Is an answer of a worker one that the protocol allows, and does it fit what was asked? Reads result objects and the
-// files that they name into the structs of requests.h. Every lie is an Error of kind kProtocol that says what was wrong.
+// Is an answer of a worker one that the protocol allows, and does it fit what was asked? Reads
+// result objects and the files that they name into the structs of requests.h. Every lie is an Error
+// of kind kProtocol that says what was wrong.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +16,14 @@ Result<BuildResult> read_build(const Json& answer);
 Result<LoadResult> read_load(const Json& answer);
 
 /// `output_dir` is the folder that the request named.
-Result<InferResult> read_infer(const Json& answer, const InferOrder& order, const std::filesystem::path& output_dir);
+Result<InferResult> read_infer(const Json& answer, const InferOrder& order,
+                               const std::filesystem::path& output_dir);
 
 struct MeasurePlaces {
   std::filesystem::path latency_file;
   std::filesystem::path output_dir;
 };
-Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order, const MeasurePlaces& places);
+Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order,
+                                   const MeasurePlaces& places);
 
 }  // namespace fiel

@@ -1,4 +1,5 @@
-// Does the scripted engine do what its page says? Everything else that is tested with it stands on this.
+// Does the scripted engine do what its page says? Everything else that is tested with it stands on
+// this.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -40,7 +41,8 @@ class FakeEngineTest : public WorkerTest {
   /// Samples among all eight whose class is not the one that their input names.
   std::set<int> wrong_samples(Worker& worker) {
     std::set<int> wrong;
-    const auto inferred = value_of(request_infer(worker, infer_order({0, 1, 2, 3, 4, 5, 6, 7}), kSeconds));
+    const auto inferred =
+        value_of(request_infer(worker, infer_order({0, 1, 2, 3, 4, 5, 6, 7}), kSeconds));
     for (const OutputFiles& outputs : inferred.outputs) {
       if (argmax(read(outputs, "logits")) != outputs.index) wrong.insert(outputs.index);
     }
@@ -72,7 +74,9 @@ TEST_F(FakeEngineTest, AWrongScriptIsSaidInTheLog) {
 }
 
 TEST_F(FakeEngineTest, TheSameSeedsGiveTheSameLatenciesInAnyProcess) {
-  const std::string script = "{" + kStreams + R"(,"noise":{"sigma":0.1,"process_sigma":0.1,"ar1_rho":0.5,"ar1_sigma":0.1}})";
+  const std::string script =
+      "{" + kStreams +
+      R"(,"noise":{"sigma":0.1,"process_sigma":0.1,"ar1_rho":0.5,"ar1_sigma":0.1}})";
   const auto first = latencies(script, 5);
   EXPECT_EQ(latencies(script, 5), first);
   EXPECT_NE(latencies(script, 6), first);
@@ -138,7 +142,8 @@ TEST_F(FakeEngineTest, AShareOrASliceOfSamplesIsWrong) {
   EXPECT_GT(wrong.size(), 0u);
   EXPECT_LT(wrong.size(), 8u);
   EXPECT_EQ(wrong_samples(*share), wrong);  // drawn once and for all
-  const auto slice = ready("{" + kClasses + R"(,"faults":[{"do":"flip","samples":{"modulo":4,"is":1}}]})");
+  const auto slice =
+      ready("{" + kClasses + R"(,"faults":[{"do":"flip","samples":{"modulo":4,"is":1}}]})");
   EXPECT_EQ(wrong_samples(*slice), (std::set<int>{1, 5}));
 }
 
@@ -151,10 +156,12 @@ TEST_F(FakeEngineTest, WrongOnlyInTimedProcesses) {
 }
 
 TEST_F(FakeEngineTest, WrongOnlyInTheSecondProcessOfARoute) {
-  const std::string script = "{" + kClasses + R"(,"faults":[{"do":"flip","processes":[2,2]}],"state_folder":")" +
+  const std::string script = "{" + kClasses +
+                             R"(,"faults":[{"do":"flip","processes":[2,2]}],"state_folder":")" +
                              (folder_.path() / "state").string() + "\"}";
   std::vector<std::size_t> wrong;
-  for (int process = 0; process < 3; ++process) wrong.push_back(wrong_samples(*ready(script)).size());
+  for (int process = 0; process < 3; ++process)
+    wrong.push_back(wrong_samples(*ready(script)).size());
   EXPECT_EQ(wrong, (std::vector<std::size_t>{0, 8, 0}));
 }
 
@@ -168,7 +175,8 @@ TEST_F(FakeEngineTest, WrongOnlyAtBatchTwoAndOnlyFromTheNthInferenceOn) {
   const auto four = value_of(request_infer(*later, infer_order({1, 2, 3, 4}), kSeconds));
   const auto infinities = [&](std::size_t i) {
     int count = 0;
-    for (int k = 0; k < 4; ++k) count += std::isinf(element(read(four.outputs[i], "y").view(), k)) ? 1 : 0;
+    for (int k = 0; k < 4; ++k)
+      count += std::isinf(element(read(four.outputs[i], "y").view(), k)) ? 1 : 0;
     return count;
   };
   EXPECT_EQ(infinities(2), 0);
@@ -200,7 +208,8 @@ TEST_F(FakeEngineTest, ShiftGivesEachSampleTheNextOnesOutputs) {
 }
 
 TEST_F(FakeEngineTest, AWrongDigestAndAnEffectlessKnobShowInTheReports) {
-  const std::string script = R"({"knobs":[{"name":"NIL","kind":"property","values":["0","1"],"default":"0","has_effect":false}],
+  const std::string script =
+      R"({"knobs":[{"name":"NIL","kind":"property","values":["0","1"],"default":"0","has_effect":false}],
                                  "faults":[{"do":"answer","phase":"load","merge":{"graph_digest":"0"}}]})";
   const auto worker = start_fake(script);
   const auto plain = value_of(request_build(*worker, build_order(), kSeconds));

@@ -17,7 +17,8 @@ constexpr double kScanSeconds = 1.0;
 std::int64_t counter(const std::string& path, const std::string& key) {
   const std::string text = "\n" + read_text(path).value_or("");
   const std::size_t at = text.find("\n" + key + " ");
-  return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + key.size() + 2, nullptr, 10);
+  return at == std::string::npos ? 0
+                                 : std::strtoll(text.c_str() + at + key.size() + 2, nullptr, 10);
 }
 
 // Where version 2 of the control groups keeps ours; our workers live in the same one.
@@ -52,14 +53,16 @@ std::int64_t GroupWatch::peak_bytes() {
 WorkerUsage GroupWatch::usage() {
   WorkerUsage usage;
   for (const pid_t pid : group_members(group_)) {
-    if (const auto facts = read_process(pid)) usage.cpu_seconds += facts->cpu_seconds + facts->reaped_cpu_seconds;
+    if (const auto facts = read_process(pid))
+      usage.cpu_seconds += facts->cpu_seconds + facts->reaped_cpu_seconds;
   }
   usage.peak_memory_bytes = peak_bytes();
   return usage;
 }
 
 std::int64_t kernel_memory_kills() {
-  return counter("/proc/vmstat", "oom_kill") + counter(control_group_folder() + "/memory.events", "oom_kill");
+  return counter("/proc/vmstat", "oom_kill") +
+         counter(control_group_folder() + "/memory.events", "oom_kill");
 }
 
 }  // namespace fiel

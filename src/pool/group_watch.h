@@ -1,6 +1,6 @@
-// What a worker's process group uses: memory against its cap, CPU time, and whether the kernel killed for lack of memory.
-// Looks cost some 50 microseconds, so that watching a timed block does not show in it; who belongs to the group is looked
-// up once a second only.
+// What a worker's process group uses: memory against its cap, CPU time, and whether the kernel
+// killed for lack of memory. Looks cost some 50 microseconds, so that watching a timed block does
+// not show in it; who belongs to the group is looked up once a second only.
 #pragma once
 
 #include <sys/types.h>
@@ -34,8 +34,8 @@ class GroupWatch {
   std::int64_t peak_bytes_ = 0;
 };
 
-/// How often the kernel has killed for lack of memory: on this machine and in our control group. A change over a worker's
-/// life says who sent its SIGKILL. 0 where the kernel does not tell.
+/// How often the kernel has killed for lack of memory: on this machine and in our control group. A
+/// change over a worker's life says who sent its SIGKILL. 0 where the kernel does not tell.
 std::int64_t kernel_memory_kills();
 
 }  // namespace fiel

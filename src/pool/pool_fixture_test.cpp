@@ -39,7 +39,8 @@ WorkerTest::WorkerTest()
   for (int i = 0; i < kSamples; ++i) {
     Sample sample;
     sample.id = std::to_string(i);
-    sample.inputs["x"] = {.offset = std::ssize(pack), .dtype = DType::kFloat32, .shape = {1, kElements}};
+    sample.inputs["x"] = {
+        .offset = std::ssize(pack), .dtype = DType::kFloat32, .shape = {1, kElements}};
     samples_.samples.push_back(sample);
     for (int k = 0; k < kElements; ++k) {
       const float value = static_cast<float>(i) + 0.25F * static_cast<float>(k);
@@ -59,13 +60,19 @@ WorkerTest::~WorkerTest() {
 
 WorkerSpec WorkerTest::spec(std::vector<std::string> argv) {
   const std::string name = std::to_string(++workers_);
-  return {.argv = std::move(argv), .environment = {}, .scratch = folder_.path() / ("scratch" + name),
-          .log = folder_.path() / ("log" + name), .memory_limit_bytes = {}, .cores = {}};
+  return {.argv = std::move(argv),
+          .environment = {},
+          .scratch = folder_.path() / ("scratch" + name),
+          .log = folder_.path() / ("log" + name),
+          .memory_limit_bytes = {},
+          .cores = {}};
 }
 
 std::vector<std::string> WorkerTest::fake_argv(const std::string& more) {
-  Json script = {{"inputs", {{{"name", "x"}, {"dtype", "float32"}, {"shape", {-1, kElements}}}}},
-                 {"outputs", {{{"name", "y"}, {"dtype", "float32"}, {"shape", {-1, kElements}}, {"rule", "scale"}}}}};
+  Json script = {
+      {"inputs", {{{"name", "x"}, {"dtype", "float32"}, {"shape", {-1, kElements}}}}},
+      {"outputs",
+       {{{"name", "y"}, {"dtype", "float32"}, {"shape", {-1, kElements}}, {"rule", "scale"}}}}};
   script.update(Json::parse(more));
   const fs::path path = folder_.path() / fmt::format("script{}.json", workers_);
   EXPECT_TRUE(write_atomic(path, script.dump()));
@@ -79,13 +86,20 @@ std::unique_ptr<Worker> WorkerTest::start(const WorkerSpec& spec) {
 BuildOrder WorkerTest::build_order(std::map<std::string, std::string> settings) {
   const fs::path artifact = folder_.path() / "artifact";
   EXPECT_TRUE(ensure_folder(artifact));
-  return {.model = folder_.path() / "model.onnx", .device = "CPU", .settings = std::move(settings),
-          .shapes = {&shape_, 1}, .artifact_dir = artifact};
+  return {.model = folder_.path() / "model.onnx",
+          .device = "CPU",
+          .settings = std::move(settings),
+          .shapes = {&shape_, 1},
+          .artifact_dir = artifact};
 }
 
 LoadOrder WorkerTest::load_order(std::map<std::string, std::string> settings) {
-  return {.artifact_dir = folder_.path() / "artifact", .device = "CPU", .settings = std::move(settings),
-          .shapes = {&shape_, 1}, .scenario = Scenario::kSingleStream, .state = {}};
+  return {.artifact_dir = folder_.path() / "artifact",
+          .device = "CPU",
+          .settings = std::move(settings),
+          .shapes = {&shape_, 1},
+          .scenario = Scenario::kSingleStream,
+          .state = {}};
 }
 
 InferOrder WorkerTest::infer_order(std::vector<int> indices, std::int64_t batch) {
@@ -93,13 +107,21 @@ InferOrder WorkerTest::infer_order(std::vector<int> indices, std::int64_t batch)
 }
 
 MeasureOrder WorkerTest::measure_order(std::uint64_t seed) {
-  return {.samples = {.set = samples_, .indices = {0, 1, 2}}, .scenario = Scenario::kSingleStream, .batch = 1,
-          .warmup_count = 2, .min_count = 5, .min_seconds = 0.02, .max_seconds = 1, .seed = seed};
+  return {.samples = {.set = samples_, .indices = {0, 1, 2}},
+          .scenario = Scenario::kSingleStream,
+          .batch = 1,
+          .warmup_count = 2,
+          .min_count = 5,
+          .min_seconds = 0.02,
+          .max_seconds = 1,
+          .seed = seed};
 }
 
 std::optional<Failure> WorkerTest::drive(Worker& worker, const std::string& short_phase) {
   const auto failed = [](const auto& outcome) { return std::get_if<Failure>(&outcome); };
-  const auto deadline = [&](const char* phase) { return phase == short_phase ? kShortSeconds : kSeconds; };
+  const auto deadline = [&](const char* phase) {
+    return phase == short_phase ? kShortSeconds : kSeconds;
+  };
   const auto hello = request_hello(worker, deadline("hello"));
   if (const auto* failure = failed(hello)) return *failure;
   const auto built = request_build(worker, build_order(), deadline("build"));

@@ -1,5 +1,6 @@
-// Workers as real processes: one poll loop a call, which feeds the request, reads the answer, and watches the clock, the
-// process, its memory, its log and the cancellation descriptor. Whatever the worker does costs at most the deadline.
+// Workers as real processes: one poll loop a call, which feeds the request, reads the answer, and
+// watches the clock, the process, its memory, its log and the cancellation descriptor. Whatever the
+// worker does costs at most the deadline.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -18,21 +19,23 @@
 #include "base/subprocess.h"
 #include "pool/group_watch.h"
 #include "pool/worker.h"
+#include "protocol/channel.h"
 
 namespace fiel {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = std::size_t{4} << 20;  // docs/protocol.md
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;     // a turn of the loop
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;  // a turn of the loop
 constexpr int kMaxProgressLines = 10'000;
-constexpr std::int64_t kMaxLogBytes = std::int64_t{64} << 20;  // a worker that prints without end must not fill the disk
+constexpr std::int64_t kMaxLogBytes =
+    std::int64_t{64} << 20;  // a worker that prints without end must not fill the disk
 constexpr std::int64_t kKeptLogBytes = std::int64_t{1} << 20;  // what stays of such a log
 constexpr std::int64_t kTailBytes = 4096;
 constexpr int kTailLines = 20;
 constexpr std::size_t kMessageBytes = 2000;  // of the engine's own words
 constexpr double kTickSeconds = 0.05;
-constexpr double kGraceSeconds = 0.5;        // between SIGTERM and SIGKILL
-constexpr double kExitSeconds = 1.0;         // for a worker that said bye, or closed its output, to end by itself
+constexpr double kGraceSeconds = 0.5;  // between SIGTERM and SIGKILL
+constexpr double kExitSeconds =
+    1.0;  // for a worker that said bye, or closed its output, to end by itself
 constexpr double kPauseSeconds = 1.0;
 
 double now_seconds() {
@@ -67,9 +70,9 @@ class ProcessWorker : public Worker {
   std::optional<Answer> turn(std::string_view& rest, double deadline_seconds);
   void wait_for_events(bool has_rest, double left_seconds);
   std::optional<Failure> over_limits();
-  std::optional<Answer> take_lines(bool request_is_read);
-  std::optional<Answer> take_line(std::string_view line, std::string_view after, bool request_is_read);
-  Answer take_result(Json message, std::string_view after, bool request_is_read);
+  std::optional<Answer> take_lines(std::string_view bytes, bool request_is_read);
+  std::optional<Answer> take_line(std::string_view line, bool request_is_read);
+  Answer take_result(Json message, bool request_is_read);
   Failure take_error(const Json& message);
   Failure crash();
 
@@ -93,8 +96,7 @@ class ProcessWorker : public Worker {
   // The request under way.
   std::int64_t id_ = 0;
   std::string phase_;
-  std::string buffer_;          // bytes read and not yet understood
-  std::size_t searched_ = 0;    // so many of its unfinished line hold no end of it
+  LineSplitter lines_;
   int progress_lines_ = 0;
 };
 
@@ -112,8 +114,6 @@ Answer ProcessWorker::call(Json request, double deadline_seconds) {
   const double deadline = now_seconds() + deadline_seconds;
   for (;;) {
     if (auto answer = turn(rest, deadline)) {
-      buffer_.clear();
-      searched_ = 0;
       if (phase_ == "bye" && alive_) {
         child_.wait_for_end(kExitSeconds);
         end(0);
@@ -123,28 +123,34 @@ Answer ProcessWorker::call(Json request, double deadline_seconds) {
   }
 }
 
-// Output without a request is not in the protocol. Its end, on the other hand, shows in the request that now follows.
+// Output without a request is not in the protocol. Its end, on the other hand, shows in the request
+// that now follows.
 std::optional<Failure> ProcessWorker::refuse_unsolicited() {
-  read_available(child_.output(), buffer_, kReadBytes);
-  if (buffer_.empty()) return std::nullopt;
-  return condemn(FailureKind::kProtocol, fmt::format("it wrote without being asked: {}", excerpt(buffer_, 200)));
+  std::string bytes;
+  read_available(child_.output(), bytes, kReadBytes);
+  if (bytes.empty()) return std::nullopt;
+  return condemn(FailureKind::kProtocol,
+                 fmt::format("it wrote without being asked: {}", excerpt(bytes, 200)));
 }
 
 std::optional<Answer> ProcessWorker::turn(std::string_view& rest, double deadline_seconds) {
   if (!rest.empty() && write_available(child_.input(), rest) == Flow::kClosed) {
-    child_.input().close();  // it reads no more; what it says or how it ends comes by the other ways
+    child_.input()
+        .close();  // it reads no more; what it says or how it ends comes by the other ways
     rest = {};
   }
   const double left = deadline_seconds - now_seconds();
-  if (!(left > 0)) return condemn(FailureKind::kTimeout, "no answer within the deadline", kGraceSeconds);
+  if (!(left > 0))
+    return condemn(FailureKind::kTimeout, "no answer within the deadline", kGraceSeconds);
   wait_for_events(!rest.empty(), left);
   if (is_cancelled(cancel_fd_)) return condemn(FailureKind::kCancelled, "interrupted");
   if (auto over = over_limits()) return *std::move(over);
-  // Asked before reading: what it wrote before its end is then in the pipe. A grandchild may hold the pipe open for ever, so
-  // the end of the process counts, not only the end of its output.
+  // Asked before reading: what it wrote before its end is then in the pipe. A grandchild may hold
+  // the pipe open for ever, so the end of the process counts, not only the end of its output.
   const bool ended = child_.has_ended();
-  const bool closed = read_available(child_.output(), buffer_, kReadBytes) == Flow::kClosed;
-  if (auto answer = take_lines(rest.empty())) return answer;
+  std::string bytes;
+  const bool closed = read_available(child_.output(), bytes, kReadBytes) == Flow::kClosed;
+  if (auto answer = take_lines(bytes, rest.empty())) return answer;
   if (ended || closed) return crash();
   return std::nullopt;
 }
@@ -154,90 +160,95 @@ void ProcessWorker::wait_for_events(bool has_rest, double left_seconds) {
                                  {has_rest ? child_.input().get() : -1, POLLOUT, 0},
                                  {child_.end_descriptor(), POLLIN, 0},
                                  {cancel_fd_, POLLIN, 0}}};
-  ::poll(watched.data(), watched.size(), static_cast<int>(std::ceil(std::min(left_seconds, kTickSeconds) * 1000)));
+  ::poll(watched.data(), watched.size(),
+         static_cast<int>(std::ceil(std::min(left_seconds, kTickSeconds) * 1000)));
 }
 
 std::optional<Failure> ProcessWorker::over_limits() {
   watch_.look(now_seconds());
   if (spec_.memory_limit_bytes && watch_.resident_bytes() > *spec_.memory_limit_bytes) {
-    return condemn(FailureKind::kOutOfMemory, fmt::format("it used {} bytes of memory, above the limit of {}",
-                                                          watch_.resident_bytes(), *spec_.memory_limit_bytes));
+    return condemn(FailureKind::kOutOfMemory,
+                   fmt::format("it used {} bytes of memory, above the limit of {}",
+                               watch_.resident_bytes(), *spec_.memory_limit_bytes));
   }
   if (log_bytes() <= kMaxLogBytes) return std::nullopt;
-  Failure flood = condemn(FailureKind::kProtocol, fmt::format("it wrote more than {} bytes to its log", kMaxLogBytes));
+  Failure flood = condemn(FailureKind::kProtocol,
+                          fmt::format("it wrote more than {} bytes to its log", kMaxLogBytes));
   (void)!::truncate(spec_.log.c_str(), log_start_ + kKeptLogBytes);
   return flood;
 }
 
-std::optional<Answer> ProcessWorker::take_lines(bool request_is_read) {
-  std::size_t start = 0;
-  for (;;) {
-    const std::size_t newline = buffer_.find('\n', start + searched_);
-    if (std::min(newline, buffer_.size()) - start > kMaxLineBytes) {
-      return condemn(FailureKind::kProtocol, fmt::format("it wrote a line longer than {} bytes", kMaxLineBytes));
-    }
-    if (newline == std::string::npos) break;
-    const std::string_view line = std::string_view(buffer_).substr(start, newline - start);
-    const std::string_view after = std::string_view(buffer_).substr(newline + 1);
-    if (auto answer = take_line(line, after, request_is_read)) return answer;
-    start = newline + 1;
-    searched_ = 0;
+std::optional<Answer> ProcessWorker::take_lines(std::string_view bytes, bool request_is_read) {
+  if (const auto fed = lines_.feed(bytes); !fed)
+    return condemn(FailureKind::kProtocol, "it wrote: " + fed.error().message);
+  while (const auto line = lines_.next()) {
+    if (auto answer = take_line(*line, request_is_read)) return answer;
   }
-  buffer_.erase(0, start);
-  searched_ = buffer_.size();
   return std::nullopt;
 }
 
-std::optional<Answer> ProcessWorker::take_line(std::string_view line, std::string_view after, bool request_is_read) {
+std::optional<Answer> ProcessWorker::take_line(std::string_view line, bool request_is_read) {
   auto parsed = parse_json(line);
   if (!parsed) {
-    return condemn(FailureKind::kProtocol, fmt::format("{}: {}", excerpt(parsed.error().message, 200), excerpt(line, 200)));
+    return condemn(FailureKind::kProtocol,
+                   fmt::format("{}: {}", excerpt(parsed.error().message, 200), excerpt(line, 200)));
   }
   const auto id = get_int(*parsed, "id");
   const auto type = get_string(*parsed, "type");
   if (!id || !type) {
     const Error& error = !id ? id.error() : type.error();
-    return condemn(FailureKind::kProtocol, fmt::format("a message where {}: {}", error.message, excerpt(line, 200)));
+    return condemn(FailureKind::kProtocol,
+                   fmt::format("a message where {}: {}", error.message, excerpt(line, 200)));
   }
   if (*id != id_) {
-    return condemn(FailureKind::kProtocol, fmt::format("it answered request {} when asked request {}", *id, id_));
+    return condemn(FailureKind::kProtocol,
+                   fmt::format("it answered request {} when asked request {}", *id, id_));
   }
   if (*type == "progress") {
     if (++progress_lines_ <= kMaxProgressLines) return std::nullopt;
-    return condemn(FailureKind::kProtocol, fmt::format("more than {} progress messages", kMaxProgressLines));
+    return condemn(FailureKind::kProtocol,
+                   fmt::format("more than {} progress messages", kMaxProgressLines));
   }
-  if (*type == "result") return take_result(*std::move(parsed), after, request_is_read);
+  if (*type == "result") return take_result(*std::move(parsed), request_is_read);
   if (*type == "error") return take_error(*parsed);
-  return condemn(FailureKind::kProtocol, fmt::format("a message of unknown type \"{}\"", excerpt(*type, 100)));
+  return condemn(FailureKind::kProtocol,
+                 fmt::format("a message of unknown type \"{}\"", excerpt(*type, 100)));
 }
 
-Answer ProcessWorker::take_result(Json message, std::string_view after, bool request_is_read) {
-  if (!request_is_read) return condemn(FailureKind::kProtocol, "it answered before it had read the request");
-  if (!after.empty()) {
-    return condemn(FailureKind::kProtocol, fmt::format("it wrote on after its answer: {}", excerpt(after, 200)));
+Answer ProcessWorker::take_result(Json message, bool request_is_read) {
+  if (!request_is_read)
+    return condemn(FailureKind::kProtocol, "it answered before it had read the request");
+  const auto more = lines_.next();
+  if (more || lines_.unfinished_bytes() > 0) {
+    return condemn(FailureKind::kProtocol, fmt::format("it wrote on after its answer: {}",
+                                                       excerpt(more.value_or("..."), 200)));
   }
   // A short peak between two looks still counts.
   if (spec_.memory_limit_bytes && watch_.peak_bytes() > *spec_.memory_limit_bytes) {
-    return condemn(FailureKind::kOutOfMemory, fmt::format("it had used {} bytes of memory, above the limit of {}",
-                                                          watch_.peak_bytes(), *spec_.memory_limit_bytes));
+    return condemn(FailureKind::kOutOfMemory,
+                   fmt::format("it had used {} bytes of memory, above the limit of {}",
+                               watch_.peak_bytes(), *spec_.memory_limit_bytes));
   }
   return message;
 }
 
-// The protocol's reasons, of which two are ours to place: `bad_request` says that we and the worker understand the protocol
-// differently, `internal` that the engine broke: while building that is a build error, while running it is a crash.
+// The protocol's reasons, of which two are ours to place: `bad_request` says that we and the worker
+// understand the protocol differently, `internal` that the engine broke: while building that is a
+// build error, while running it is a crash.
 Failure ProcessWorker::take_error(const Json& message) {
   const std::string reason = get_string(message, "reason").value_or("");
   const std::string words = excerpt(get_string(message, "message").value_or(""), kMessageBytes);
   if (reason == "unsupported") return failure(FailureKind::kUnsupported, words);
   if (reason == "build_error") return failure(FailureKind::kBuildError, words);
   if (reason == "out_of_memory") return condemn(FailureKind::kOutOfMemory, words);
-  if (reason == "bad_request") return condemn(FailureKind::kProtocol, "it calls the request bad: " + words);
+  if (reason == "bad_request")
+    return condemn(FailureKind::kProtocol, "it calls the request bad: " + words);
   if (reason == "internal") {
     if (phase_ == "build" || phase_ == "load") return failure(FailureKind::kBuildError, words);
     return condemn(FailureKind::kCrash, words);
   }
-  return condemn(FailureKind::kProtocol, fmt::format("an error for an unknown reason \"{}\"", excerpt(reason, 100)));
+  return condemn(FailureKind::kProtocol,
+                 fmt::format("an error for an unknown reason \"{}\"", excerpt(reason, 100)));
 }
 
 Failure ProcessWorker::crash() {
@@ -245,7 +256,7 @@ Failure ProcessWorker::crash() {
   const ExitState state = child_.exit_state().value_or(ExitState{});
   if (!by_itself) return condemn(FailureKind::kCrash, "it closed its output and did not end");
   std::string message = fmt::format("it ended with {}", to_string(state));
-  if (!buffer_.empty()) message += ", in the middle of a line";
+  if (lines_.unfinished_bytes() > 0) message += ", in the middle of a line";
   FailureKind kind = FailureKind::kCrash;
   if (state.signal == SIGKILL && kernel_memory_kills() > kills_before_) {
     kind = FailureKind::kOutOfMemory;
@@ -258,7 +269,11 @@ Failure ProcessWorker::crash() {
 }
 
 Failure ProcessWorker::failure(FailureKind kind, std::string message) const {
-  return {.kind = kind, .message = std::move(message), .phase = phase_, .log_tail = log_tail(), .exit_status = {},
+  return {.kind = kind,
+          .message = std::move(message),
+          .phase = phase_,
+          .log_tail = log_tail(),
+          .exit_status = {},
           .signal = {}};
 }
 
@@ -292,12 +307,13 @@ void ProcessWorker::resume() {
 }
 
 std::int64_t ProcessWorker::log_bytes() const {
-  struct stat facts {};
+  struct stat facts{};
   return ::stat(spec_.log.c_str(), &facts) == 0 ? facts.st_size - log_start_ : 0;
 }
 
 std::string ProcessWorker::log_tail() const {
-  return last_lines(printable(read_tail(spec_.log, log_start_, kTailBytes).value_or("")), kTailLines);
+  return last_lines(printable(read_tail(spec_.log, log_start_, kTailBytes).value_or("")),
+                    kTailLines);
 }
 
 class ProcessPool : public WorkerPool {
@@ -308,16 +324,20 @@ class ProcessPool : public WorkerPool {
     auto worker = try_start(spec);
     if (worker) return *std::move(worker);
     const Error& error = worker.error();
-    return Failure{.kind = FailureKind::kEnvironment,
-                   .message = error.hint.empty() ? error.message : error.message + "; " + error.hint,
-                   .phase = "start", .log_tail = {}, .exit_status = {}, .signal = {}};
+    return Failure{
+        .kind = FailureKind::kEnvironment,
+        .message = error.hint.empty() ? error.message : error.message + "; " + error.hint,
+        .phase = "start",
+        .log_tail = {},
+        .exit_status = {},
+        .signal = {}};
   }
 
  private:
   Result<std::unique_ptr<Worker>> try_start(const WorkerSpec& spec) {
     FIEL_TRY(remove_tree(spec.scratch));  // left behind by a run that was killed
     FIEL_TRY(ensure_folder(spec.scratch));
-    struct stat facts {};
+    struct stat facts{};
     const std::int64_t log_start = ::stat(spec.log.c_str(), &facts) == 0 ? facts.st_size : 0;
     auto child = Child::start({.argv = spec.argv,
                                .environment = spec.environment,
@@ -336,6 +356,8 @@ class ProcessPool : public WorkerPool {
 
 }  // namespace
 
-std::unique_ptr<WorkerPool> make_process_pool(int cancel_fd) { return std::make_unique<ProcessPool>(cancel_fd); }
+std::unique_ptr<WorkerPool> make_process_pool(int cancel_fd) {
+  return std::make_unique<ProcessPool>(cancel_fd);
+}
 
 }  // namespace fiel

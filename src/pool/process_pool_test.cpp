@@ -22,7 +22,8 @@ pid_t pid_of(Worker& worker) {
 }
 
 TEST_F(WorkerTest, AWholeConversationWithTheScriptedEngine) {
-  const auto worker = start_fake(R"({"knobs":[{"name":"STREAMS","kind":"property","values":["1","2"],"default":"1",
+  const auto worker =
+      start_fake(R"({"knobs":[{"name":"STREAMS","kind":"property","values":["1","2"],"default":"1",
                                               "latency":{"2":0.5},"effective":{"2":"two"}}],
                                     "build_seconds":7.5,"float32_settings":{"STREAMS":"1"},"precisions":{"f32":3}})");
   const HelloResult hello = value_of(request_hello(*worker, kSeconds));
@@ -31,11 +32,13 @@ TEST_F(WorkerTest, AWholeConversationWithTheScriptedEngine) {
   EXPECT_EQ(hello.knobs[0].default_value, "1");
   EXPECT_EQ(hello.float32_settings.at("STREAMS"), "1");
 
-  const BuildResult built = value_of(request_build(*worker, build_order({{"STREAMS", "2"}}), kSeconds));
+  const BuildResult built =
+      value_of(request_build(*worker, build_order({{"STREAMS", "2"}}), kSeconds));
   EXPECT_EQ(built.build_seconds, 7.5);
   EXPECT_EQ(built.effective.settings.at("STREAMS"), "two");
   EXPECT_EQ(built.effective.precisions.at("f32"), 3);
-  const LoadResult loaded = value_of(request_load(*worker, load_order({{"STREAMS", "2"}}), kSeconds));
+  const LoadResult loaded =
+      value_of(request_load(*worker, load_order({{"STREAMS", "2"}}), kSeconds));
   EXPECT_EQ(loaded.outputs.at(0).name, "y");
   EXPECT_EQ(loaded.outputs.at(0).shape, (Shape{-1, 4}));
   EXPECT_EQ(loaded.effective.graph_digest, built.effective.graph_digest);
@@ -49,7 +52,8 @@ TEST_F(WorkerTest, AWholeConversationWithTheScriptedEngine) {
   const MeasureResult measured = value_of(request_measure(*worker, measure_order(), kSeconds));
   EXPECT_GE(measured.count, 5);
   EXPECT_EQ(measured.warmup_seconds.size(), 2u);
-  EXPECT_NEAR(measured.latencies_seconds.at(0), 0.0005, 1e-12);  // half of the script's millisecond, without noise
+  EXPECT_NEAR(measured.latencies_seconds.at(0), 0.0005,
+              1e-12);  // half of the script's millisecond, without noise
   const fs::path scratch = worker->scratch();
   EXPECT_TRUE(fs::exists(scratch));
   say_bye(*worker);
@@ -77,7 +81,8 @@ TEST_F(WorkerTest, AProgramThatIsNotThereIsAFailureOfTheEnvironment) {
 }
 
 TEST_F(WorkerTest, EnvironmentKnobsAreInItsEnvironment) {
-  const std::string script = R"({"knobs":[{"name":"FAKE_ISA","kind":"environment","values":["avx2","amx"],
+  const std::string script =
+      R"({"knobs":[{"name":"FAKE_ISA","kind":"environment","values":["avx2","amx"],
                                           "default":"amx"}],
                                  "faults":[{"do":"error","phase":"hello","when":{"FAKE_ISA":"avx2"},"message":"seen",
                                             "reason":"unsupported"}]})";
@@ -101,7 +106,7 @@ TEST_F(WorkerTest, APausedWorkerStandsStillAndGoesOn) {
   value_of(request_hello(*worker, kSeconds));
   worker->pause();
   value_of(request_hello(*worker, kSeconds));  // a request wakes it
-  worker->pause();  // and a paused one can be ended
+  worker->pause();                             // and a paused one can be ended
 }
 
 TEST_F(WorkerTest, UsageCountsTimeAndMemoryAlsoAfterTheEnd) {
@@ -120,7 +125,8 @@ TEST_F(WorkerTest, CtrlCEndsARequestWithinASecond) {
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   Fd read(ends[0]), write(ends[1]);
   pool_ = make_process_pool(read.get());
-  auto worker = start_fake(R"({"faults":[{"do":"hang","phase":"build","ignore_sigterm":true,"grandchild":true}]})");
+  auto worker = start_fake(
+      R"({"faults":[{"do":"hang","phase":"build","ignore_sigterm":true,"grandchild":true}]})");
   value_of(request_hello(*worker, kSeconds));
   ASSERT_EQ(::write(write.get(), "x", 1), 1);
   const double seconds = seconds_of([&] {
@@ -136,7 +142,8 @@ TEST_F(WorkerTest, CtrlCEndsARequestWithinASecond) {
 TEST_F(WorkerTest, ALargeRequestGoesToAWorkerThatReadsSlowly) {
   const auto worker = start_fake(R"({"faults":[{"do":"slow","phase":"build","seconds":0.05}]})");
   auto order = build_order();
-  const std::vector<TrafficShape> many(20'000, shape_);  // some 300 KiB, several times what a pipe holds
+  const std::vector<TrafficShape> many(20'000,
+                                       shape_);  // some 300 KiB, several times what a pipe holds
   order.shapes = many;
   value_of(request_build(*worker, order, kSeconds));
 }
@@ -156,7 +163,8 @@ TEST_F(WorkerTest, AWorkerWrittenInPythonFromThePageAlone) {
   const HelloResult hello = value_of(request_hello(*worker, kSeconds));
   EXPECT_EQ(hello.engine, "doubler");
   bring_up(*worker);
-  const InferResult inferred = value_of(request_infer(*worker, infer_order({7, 0, 3}, 2), kSeconds));
+  const InferResult inferred =
+      value_of(request_infer(*worker, infer_order({7, 0, 3}, 2), kSeconds));
   ASSERT_EQ(inferred.outputs.size(), 3u);
   for (const OutputFiles& outputs : inferred.outputs) {
     const Tensor y = read_npy(outputs.files.at("y")).value();
@@ -172,11 +180,14 @@ TEST_F(WorkerTest, AWorkerWrittenInPythonFromThePageAlone) {
   const MeasureResult batches = value_of(request_measure(*worker, offline, kSeconds));
   EXPECT_EQ(batches.count, 2 * std::ssize(batches.latencies_seconds));
   EXPECT_EQ(batches.outputs.size(), 2u);
-  const auto refused = request_build(*worker, [&] {
-    auto order = build_order();
-    order.device = "GPU";
-    return order;
-  }(), kSeconds);
+  const auto refused = request_build(
+      *worker,
+      [&] {
+        auto order = build_order();
+        order.device = "GPU";
+        return order;
+      }(),
+      kSeconds);
   ASSERT_TRUE(std::holds_alternative<Failure>(refused));
   EXPECT_EQ(std::get<Failure>(refused).kind, FailureKind::kUnsupported);
   say_bye(*worker);

@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "pool/answers.h"
+#include "protocol/channel.h"
+#include "protocol/message.h"
 
 namespace fiel {
 namespace {
@@ -20,10 +22,14 @@ Outcome<T> ask(Worker& worker, const Json& request, double deadline_seconds, con
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
   Result<T> result = read(std::get<Json>(answer));
   if (result) return *std::move(result);
-  const FailureKind kind =
-      result.error().kind == ErrorKind::kProtocol ? FailureKind::kProtocol : FailureKind::kEnvironment;
-  return Failure{.kind = kind, .message = result.error().message, .phase = request["type"].get<std::string>(),
-                 .log_tail = {}, .exit_status = {}, .signal = {}};
+  const FailureKind kind = result.error().kind == ErrorKind::kProtocol ? FailureKind::kProtocol
+                                                                       : FailureKind::kEnvironment;
+  return Failure{.kind = kind,
+                 .message = result.error().message,
+                 .phase = request["type"].get<std::string>(),
+                 .log_tail = {},
+                 .exit_status = {},
+                 .signal = {}};
 }
 
 Json shapes_json(std::span<const TrafficShape> shapes) {
@@ -33,24 +39,19 @@ Json shapes_json(std::span<const TrafficShape> shapes) {
 }
 
 Json samples_json(const SampleChoice& choice) {
-  const std::string pack = choice.set.pack.string();
-  Json list = Json::array();
+  std::vector<SampleFiles> samples;
   for (const int index : choice.indices) {
     FIEL_CHECK(index >= 0 && index < std::ssize(choice.set.samples));
-    Json inputs = Json::object();
+    SampleFiles sample{.index = index, .inputs = {}};
     for (const auto& [name, tensor] : choice.set.samples[static_cast<std::size_t>(index)].inputs) {
-      inputs[name] = {{"file", pack}, {"offset", tensor.offset}, {"dtype", to_string(tensor.dtype)},
-                      {"shape", tensor.shape}};
+      sample.inputs[name] = {.file = choice.set.pack,
+                             .offset = tensor.offset,
+                             .dtype = tensor.dtype,
+                             .shape = tensor.shape};
     }
-    list.push_back({{"index", index}, {"inputs", std::move(inputs)}});
+    samples.push_back(std::move(sample));
   }
-  return list;
-}
-
-Json state_json(std::span<const StateLink> state) {
-  Json list = Json::array();
-  for (const StateLink& link : state) list.push_back({{"output", link.output}, {"input", link.input}});
-  return list;
+  return to_json(samples);
 }
 
 // Empty, so that a file that the worker left there earlier can't pass for a new one.
@@ -62,17 +63,23 @@ Result<fs::path> fresh_output_folder(const Worker& worker) {
 }
 
 Failure no_folder(const Error& error, std::string phase) {
-  return {.kind = FailureKind::kEnvironment, .message = error.message, .phase = std::move(phase), .log_tail = {},
-          .exit_status = {}, .signal = {}};
+  return {.kind = FailureKind::kEnvironment,
+          .message = error.message,
+          .phase = std::move(phase),
+          .log_tail = {},
+          .exit_status = {},
+          .signal = {}};
 }
 
 }  // namespace
 
 Outcome<HelloResult> request_hello(Worker& worker, double deadline_seconds) {
-  return ask<HelloResult>(worker, {{"type", "hello"}, {"protocol", 1}}, deadline_seconds, read_hello);
+  return ask<HelloResult>(worker, {{"type", "hello"}, {"protocol", kProtocolVersion}},
+                          deadline_seconds, read_hello);
 }
 
-Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order, double deadline_seconds) {
+Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order,
+                                   double deadline_seconds) {
   const Json request = {{"type", "build"},
                         {"model", order.model.string()},
                         {"device", order.device},
@@ -89,11 +96,13 @@ Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double 
                   {"settings", order.settings},
                   {"shapes", shapes_json(order.shapes)},
                   {"scenario", to_string(order.scenario)}};
-  if (!order.state.empty()) request["state"] = state_json(order.state);
+  if (!order.state.empty())
+    request["state"] = to_json(std::vector(order.state.begin(), order.state.end()));
   return ask<LoadResult>(worker, request, deadline_seconds, read_load);
 }
 
-Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order, double deadline_seconds) {
+Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order,
+                                   double deadline_seconds) {
   const std::set<int> distinct(order.samples.indices.begin(), order.samples.indices.end());
   FIEL_CHECK(distinct.size() == order.samples.indices.size());  // outputs come by index
   const auto folder = fresh_output_folder(worker);
@@ -106,7 +115,8 @@ Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order, doub
                           [&](const Json& answer) { return read_infer(answer, order, *folder); });
 }
 
-Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order, double deadline_seconds) {
+Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order,
+                                       double deadline_seconds) {
   const auto folder = fresh_output_folder(worker);
   if (!folder) return no_folder(folder.error(), "measure");
   const MeasurePlaces places{.latency_file = worker.scratch() / "block.f64", .output_dir = *folder};
@@ -123,8 +133,9 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
                         {"samples", samples_json(order.samples)},
                         {"latency_file", places.latency_file.string()},
                         {"output_dir", folder->string()}};
-  return ask<MeasureResult>(worker, request, deadline_seconds,
-                            [&](const Json& answer) { return read_measure(answer, order, places); });
+  return ask<MeasureResult>(worker, request, deadline_seconds, [&](const Json& answer) {
+    return read_measure(answer, order, places);
+  });
 }
 
 void say_bye(Worker& worker) {

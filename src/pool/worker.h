@@ -45,7 +45,7 @@ using Answer = std::variant<Json, Failure>;
 struct WorkerSpec {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;  // set on top of a cleaned environment
-  std::filesystem::path scratch;                   // its working directory; made, owned and removed by the worker object
+  std::filesystem::path scratch;                   // its working directory; made (what lies there goes), owned and removed by the worker object
   std::filesystem::path log;                       // standard error, appended
   std::optional<std::int64_t> memory_limit_bytes;  // resident memory of the group, watched; above it the group is killed
   std::vector<int> cores;                          // CPU affinity; empty: unchanged

@@ -88,9 +88,14 @@ void CandidateReader::take_candidate(const Json& body) {
   const Json& route = fields::member(body, "route");
   view.engine = fields::text(route, "engine");
   view.route = fields::text(route, "text");
+  const auto& kinds = knob_kinds_[view.engine];
   for (const auto& [name, value] : fields::text_map(route, "settings")) {
-    const bool environment = knob_kinds_[view.engine][name] == "environment";
-    (environment ? view.environment : view.settings)[name] = value;
+    const auto found = kinds.find(name);
+    // Journals without kinds: shape and batch are what every engine has that is no property.
+    const std::string kind = found != kinds.end() ? found->second
+                             : name == "shape" || name == "batch" ? name : "property";
+    (kind == "environment" ? view.environment : view.settings)[name] = value;
+    if (kind == "property") view.properties[name] = value;
   }
   view.roles = fields::texts(body, "roles");
   view.digest = fields::text(body, "digest");

@@ -74,9 +74,17 @@ class TestRun {
     for (const auto& [name, value] : settings_[id]) {
       if (name != "ONEDNN_MAX_CPU_ISA") request[name] = value;
     }
-    std::ofstream(place / "load.json")
-        << Json({{"engine", "openvino"}, {"version", "2026.4.1"}, {"device", "CPU"}, {"file", "compiled.blob"},
-                 {"settings", request}, {"inputs", Json::array({"x"})}, {"outputs", Json::array({"softmax_11.tmp_0"})}}).dump(2) << "\n";
+    const Json note = {{"engine", "openvino"}, {"version", "2026.4.1"}, {"device", "CPU"}, {"file", "compiled.blob"},
+                       {"settings", request}, {"inputs", Json::array({"x"})},
+                       {"outputs", Json::array({"softmax_11.tmp_0"})}};
+    std::ofstream(place / "load.json") << note.dump(2) << "\n";
+    built_from(place, id, precision, changes);
+  }
+
+  /// The same with an artifact that an engine really made; its folder is moved into the run.
+  void built_from(const std::filesystem::path& place, int id, const std::string& precision,
+                  const Json& changes = Json::object()) {
+    std::filesystem::create_directories(folder_ / "artifacts");
     const std::string digest = sha256_folder(place).value();
     std::filesystem::rename(place, folder_ / "artifacts" / digest);
     Json body = {{"id", id}, {"artifact", digest}, {"artifact_bytes", 14894039}, {"build_seconds", 0.41 + 0.01 * id},

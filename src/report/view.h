@@ -34,6 +34,7 @@ struct CandidateView {
   std::string route;                               // as it is typed: "engine=openvino NUM_STREAMS=2"
   std::map<std::string, std::string> settings;     // without those of `environment`
   std::map<std::string, std::string> environment;  // must be set before the process starts
+  std::map<std::string, std::string> properties;   // of `settings`, what the engine itself is given
   std::vector<std::string> roles;                  // "reference", "baseline", "default", "float32"
   std::string status;     // admissible | inadmissible | failed | duplicate | undecided | pruned
   std::string kind;       // the finer word of CandidateStatus: "wrong_slice", "timeout", ...

@@ -44,8 +44,10 @@ Result<> meet_engines(Lab& lab) {
     engine.hello = FIEL_TRY(greet(lab, engine));
     const std::string version = engine.hello.version;
     const Json body = FIEL_TRY(lab.recorder.once("engine/" + name, "engine", [&]() -> Result<Record> {
+      Json knobs = Json::object();
+      for (const Knob& knob : engine.hello.knobs) knobs[knob.name] = to_string(knob.kind);
       return Record{.body = {{"engine", name}, {"version", version}, {"devices", engine.hello.devices},
-                             {"cpu_features", engine.hello.cpu_features}}};
+                             {"cpu_features", engine.hello.cpu_features}, {"knobs", knobs}}};
     }));
     if (body["version"] != version || body["cpu_features"] != Json(engine.hello.cpu_features)) {
       return fail(ErrorKind::kEnvironment,
@@ -93,16 +95,13 @@ Result<> judge_anchors(Lab& lab) {
     FIEL_TRY(build_candidate(lab, id));
     lab.progress.step(fmt::format("built {} ({})", to_string(route), fmt::join(roles, ", ")));
     if (id != 1) continue;
-    if (!in_the_race(lab.standing.at(id).status)) {
-      return fail(ErrorKind::kContract,
-                  fmt::format("the reference ({}) can't be built: {}", to_string(route), lab.standing.at(id).reason),
-                  "without a reference nothing can be judged; does the model load in this engine by itself?");
-    }
+    FIEL_TRY(check_reference_built(lab, id));
     FIEL_TRY(make_reference(lab, id));
   }
   std::vector<int> admissible;
   for (const int id : ids) {
-    if (!in_the_race(lab.standing.at(id).status)) continue;
+    // A limit makes the reference inadmissible, but it stays the yardstick, so it is judged all the same.
+    if (id != 1 && !in_the_race(lab.standing.at(id).status)) continue;
     FIEL_TRY(judge_on_tuning(lab, id));
     const CandidateState& state = lab.standing.at(id);
     lab.progress.step(fmt::format("judged {}: {}{}{}", to_string(state.route), to_string(state.status),

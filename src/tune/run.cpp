@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "stats/spending.h"
 #include "tune/anchors.h"
+#include "tune/engines.h"
 #include "tune/tune.h"
 #include "tune/version.h"
 #include "tune/workshop.h"
@@ -94,6 +95,29 @@ Result<> check_unchanged(const Json& run, const Ground& ground) {
   return {};
 }
 
+// Routes are words of the engines' own, so the engines are asked before any work starts.
+Result<> check_words(const Ground& ground, const TuneOptions& options, int cancel_fd) {
+  if (ground.contract.baseline.empty() && options.routes.empty()) return {};
+  std::vector<EngineSpace> spaces;
+  for (const EngineTarget& target : ground.contract.engines) {
+    const EngineFound found = find_engine(target, cancel_fd);
+    if (!found.hello) {
+      return fail(ErrorKind::kEnvironment, fmt::format("engine {} does not work here", target.name), found.problem);
+    }
+    spaces.push_back(space_of(*found.hello, target.name, ground.contract.scenario, ground.shapes.size()));
+  }
+  const Space space = FIEL_TRY(Space::create(std::move(spaces)));
+  if (!ground.contract.baseline.empty()) {
+    auto route = parse_route(ground.contract.baseline, space);
+    if (!route) return std::unexpected(std::move(route).error().with_context("[target] baseline"));
+  }
+  if (!options.routes.empty()) {
+    auto restricted = restrict_space(space, options.routes);
+    if (!restricted) return std::unexpected(std::move(restricted).error().with_context("--routes"));
+  }
+  return {};
+}
+
 Verdict verdict_from(const Json& body) {
   Verdict verdict;
   verdict.word = parse_verdict_word(body.value("verdict", "")).value_or(VerdictWord::kUndecided);
@@ -137,6 +161,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
   Ground ground = FIEL_TRY(lay_ground(std::move(contract), options.folder / "data"));
   for (const std::string& warning : ground.data.tuning.get().warnings) progress.warn(warning);
+  FIEL_TRY(check_words(ground, options, cancel_fd));
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
   FIEL_TRY(journal.append("run", "run", run_json(ground, options), 0));

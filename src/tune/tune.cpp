@@ -36,6 +36,12 @@ struct Pipeline {
   std::vector<int> nominees = {};
 };
 
+// What ships if nothing beats it: the comparator, as long as nothing was found against it.
+std::optional<int> fallback(const Pipeline& p) {
+  if (!p.comparator.admissible || !in_the_race(p.lab.standing.candidates.at(p.comparator.id).status)) return std::nullopt;
+  return p.comparator.id;
+}
+
 using StepResult = Result<std::optional<Verdict>>;  // a verdict ends the run
 
 double first_alpha(const Lab& lab, int openings) {
@@ -83,7 +89,7 @@ StepResult reserve_the_proof(Pipeline& p) {
   p.plan = plan_budget(p.costs, p.lab.recorder.spent_seconds(), p.input.wall_seconds, fewest);
   if (p.plan.affordable) return std::nullopt;
   return Verdict{.word = VerdictWord::kUndecided,
-                 .ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt,
+                 .ships = fallback(p),
                  .winner = {},
                  .reason = fmt::format("the budget of {} can't pay a proof on this machine",
                                        format_duration(p.input.wall_seconds)),
@@ -139,7 +145,7 @@ Result<> try_route(Pipeline& p, Partner& partner, int id) {
 std::string trial_line(const CandidateState& state) {
   std::string how(to_string(state.status));
   if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast at first sight", std::exp(*state.screen_log_ratio));
-  if (!state.reason.empty()) how += ": " + state.reason;
+  if (!state.reason.empty()) how += ": " + state.reason.substr(0, state.reason.find('\n'));
   return fmt::format("#{} {}: {}", state.id, to_string(state.route), how);
 }
 
@@ -216,16 +222,25 @@ StepResult judge_fastest_first(Pipeline& p) {
 
 // 6. The race: a ranking, equals, and at most three nominees.
 StepResult race_entrants(Pipeline& p) {
-  if (!p.entrants.empty()) {
+  RaceResult result;
+  if (!p.entrants.empty() || p.lab.contract.limits.latency_p99_seconds) {
     p.lab.progress.stage("race", fmt::format("{} candidates against the comparator, {} sessions", p.entrants.size(),
                                              kRaceSessions));
-    p.nominees = FIEL_TRY(race(p.lab, p.comparator.id, p.entrants));
+    result = FIEL_TRY(race(p.lab, p.comparator.id, p.entrants));
+    p.nominees = result.nominees;
   }
   if (!p.nominees.empty()) return std::nullopt;
-  Verdict verdict{.word = p.comparator.admissible ? VerdictWord::kNotImproved : VerdictWord::kInfeasible,
-                  .ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt, .winner = {},
+  if (too_noisy(result.rounds, result.rejected_rounds)) {
+    return Verdict{.word = VerdictWord::kUndecided,
+                   .ships = fallback(p), .winner = {},
+                   .reason = fmt::format("noise: {} of {} rounds of the race were rejected, since others used the machine",
+                                         result.rejected_rounds, result.rounds),
+                   .missing = {"a quiet machine: stop what else runs here, then start again"}};
+  }
+  Verdict verdict{.word = fallback(p) ? VerdictWord::kNotImproved : VerdictWord::kInfeasible,
+                  .ships = fallback(p), .winner = {},
                   .reason = {}, .missing = {}};
-  verdict.reason = p.comparator.admissible
+  verdict.reason = fallback(p)
                        ? fmt::format("no admissible candidate was more than {:.3g} % faster than the comparator in the race",
                                      100 * p.lab.contract.min_gain)
                        : "no candidate meets the contract";
@@ -244,7 +259,11 @@ StepResult prove(Pipeline& p) {
     if (!in_the_race(lab.standing.at(nominee).status)) continue;
     lab.progress.stage("confirm", fmt::format("nominee {} of {}: #{} {}", turn, p.nominees.size(), nominee,
                                               to_string(lab.standing.at(nominee).route)));
-    const ProofResult speed = FIEL_TRY(confirm_speed(lab, p.comparator.id, nominee, turn, time_left));
+    EveryProcess look;
+    if (lab.contract.accuracy.claim == Claim::kThisSet) {
+      look = FIEL_TRY(look_at_this_set(lab, p.input.holdout, p.input.ledger, p.input.run_id, nominee, turn));
+    }
+    const ProofResult speed = FIEL_TRY(confirm_speed(lab, p.comparator.id, nominee, turn, time_left, look));
     lab.progress.step(fmt::format("speed: {} ({})", to_string(speed.proof), speed.message));
     if (speed.proof == Proof::kUndecided) missing.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
     if (speed.proof == Proof::kRefuted) lost.push_back(fmt::format("#{} speed: {}", nominee, speed.message));
@@ -267,7 +286,7 @@ StepResult prove(Pipeline& p) {
     }
     lost.push_back(fmt::format("#{} fell after its win: {}", nominee, state.reason));
   }
-  const auto ships = p.comparator.admissible ? std::optional(p.comparator.id) : std::nullopt;
+  const auto ships = fallback(p);
   if (!missing.empty()) {
     return Verdict{.word = VerdictWord::kUndecided, .ships = ships, .winner = {},
                    .reason = "a nominee still satisfies the contract by its estimates, but the proof is not complete",

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <sstream>
+
 #include "base/files.h"
 
 namespace fiel {
@@ -51,8 +54,24 @@ std::filesystem::path program_folder() {
   return std::filesystem::read_symlink("/proc/self/exe", code).parent_path();
 }
 
+namespace {
+
+// A bare program name as the shell would find it; the name itself where it is not found.
+std::filesystem::path on_path(const std::filesystem::path& name) {
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto program = std::filesystem::path(folder) / name;
+    if (!folder.empty() && access(program.c_str(), X_OK) == 0) return program;
+  }
+  return name;
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> worker_command(const EngineTarget& engine) {
-  const auto worker = engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
+  auto worker = engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
+  if (!worker.has_parent_path()) worker = on_path(worker);
   if (access(worker.c_str(), X_OK) != 0) {
     return fail(ErrorKind::kEnvironment, fmt::format("engine {}: no worker program {}", engine.name, worker.string()),
                 fmt::format("`fiel engines` shows what there is; [engines.{}] worker names a program of your own",

@@ -9,53 +9,34 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/files.h"
 #include "model/npy.h"
+#include "worker/engine_fake_files.h"
 
 namespace fiel::fake {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::set<std::string> kFileActions = {"missing_file", "link_file", "bad_name", "cut_file",
-                                            "missing_sample", "extra_sample", "shift"};
-const std::set<std::string> kValueActions = {"noise", "flip", "non_finite", "zeros", "round", "drop_output",
-                                             "extra_output", "shape", "dtype", "swap"};
+const std::set<std::string> kFileActions = {
+    "missing_file", "link_file", "bad_name", "cut_file", "missing_sample", "extra_sample", "shift"};
+const std::set<std::string> kValueActions = {"noise", "flip",        "non_finite",   "zeros",
+                                             "round", "drop_output", "extra_output", "shape",
+                                             "dtype", "swap"};
 
-// Settings that fiel may send to any engine; they mean nothing to this one unless its script has such a knob.
+// Settings that fiel may send to any engine; they mean nothing to this one unless its script has
+// such a knob.
 const std::set<std::string> kCommonSettings = {"variant", "batch", "shape"};
 
 Json error(std::string_view reason, std::string_view message) {
   return {{"type", "error"}, {"reason", reason}, {"message", message}};
 }
 
-void sleep_seconds(double seconds) { ::poll(nullptr, 0, static_cast<int>(std::ceil(seconds * 1000))); }
-
-Result<Tensor> read_tensor(const Json& place) {
-  const fs::path file = FIEL_TRY(get_string(place, "file"));
-  const std::int64_t offset = FIEL_TRY(get_int(place, "offset"));
-  const auto dtype = parse_dtype(FIEL_TRY(get_string(place, "dtype")));
-  Tensor tensor;
-  tensor.shape = place.value("shape", Shape{});
-  const auto count = element_count(tensor.shape);
-  if (!dtype || !count || offset % 64 != 0) return fail(ErrorKind::kProtocol, "a sample with a wrong dtype, shape or offset");
-  tensor.dtype = *dtype;
-  tensor.bytes.resize(static_cast<std::size_t>(*count) * element_size(*dtype));
-  const Fd descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  const ssize_t got = ::pread(descriptor.get(), tensor.bytes.data(), tensor.bytes.size(), offset);
-  if (got != std::ssize(tensor.bytes)) return fail(ErrorKind::kProtocol, "cannot read a sample from " + file.string());
-  return tensor;
-}
-
-Result<Tensors> read_inputs(const Json& sample) {
-  Tensors inputs;
-  for (const auto& [name, place] : sample["inputs"].items()) inputs[name] = FIEL_TRY(read_tensor(place));
-  return inputs;
+void sleep_seconds(double seconds) {
+  ::poll(nullptr, 0, static_cast<int>(std::ceil(seconds * 1000)));
 }
 
 Json ports_json(const std::vector<Port>& ports) {
@@ -64,36 +45,6 @@ Json ports_json(const std::vector<Port>& ports) {
     list.push_back({{"name", port.name}, {"dtype", to_string(port.dtype)}, {"shape", port.shape}});
   }
   return list;
-}
-
-// Not write_atomic: tests run thousands of blocks, and nothing here must outlive a power failure.
-Result<> write_plain(const fs::path& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), std::ssize(bytes));
-  file.close();
-  if (!file) return fail(ErrorKind::kEnvironment, "cannot write " + path.string());
-  return {};
-}
-
-// What the fault "latencies" writes instead; every one of these must be refused.
-void spoil_latencies(const std::string& how, std::vector<double>& latencies) {
-  if (how == "nan") latencies.back() = std::numeric_limits<double>::quiet_NaN();
-  if (how == "negative") latencies.back() = -latencies.back();
-  if (how == "zero") latencies.back() = 0;
-  if (how == "infinite") latencies.back() = std::numeric_limits<double>::infinity();
-  if (how == "short") latencies.pop_back();
-  if (how == "long") latencies.push_back(latencies.back());
-  if (how == "empty") latencies.clear();
-}
-
-Result<> write_latencies(const fs::path& path, const std::vector<double>& latencies, const std::string& how) {
-  if (how == "missing") return {};
-  const std::string_view bytes(reinterpret_cast<const char*>(latencies.data()), latencies.size() * sizeof(double));
-  if (how != "link") return write_plain(path, how == "cut" ? bytes.substr(0, bytes.size() - 3) : bytes);
-  FIEL_TRY(write_plain(path.string() + ".real", bytes));
-  std::error_code ignored;
-  fs::create_symlink(path.string() + ".real", path, ignored);
-  return {};
 }
 
 }  // namespace
@@ -127,7 +78,8 @@ Json FakeEngine::answer(const Json& request) {
   }
   (*result)["type"] = "result";
   for (const Fault* fault : faults(request)) {
-    if (fault->action == "answer") result->merge_patch(parse_json(fault->parameters).value()["merge"]);
+    if (fault->action == "answer")
+      result->merge_patch(parse_json(fault->parameters).value()["merge"]);
   }
   return *std::move(result);
 }
@@ -136,18 +88,22 @@ std::vector<const Fault*> FakeEngine::faults(const Json& request) const {
   std::vector<const Fault*> found;
   for (const Fault& fault : script_.faults) {
     if (kFileActions.contains(fault.action) || kValueActions.contains(fault.action)) continue;
-    if (applies(fault, request.value("type", ""), request.value("batch", std::int64_t{1}))) found.push_back(&fault);
+    if (applies(fault, request.value("type", ""), request.value("batch", std::int64_t{1})))
+      found.push_back(&fault);
   }
   return found;
 }
 
 bool FakeEngine::applies(const Fault& fault, const std::string& phase, std::int64_t batch) const {
-  return fault.phases.contains(phase) && matches(fault.when, settings_) && (!fault.batch || *fault.batch == batch) &&
-         (!fault.from_process || process_ >= *fault.from_process) && (!fault.to_process || process_ <= *fault.to_process) &&
+  return fault.phases.contains(phase) && matches(fault.when, settings_) &&
+         (!fault.batch || *fault.batch == batch) &&
+         (!fault.from_process || process_ >= *fault.from_process) &&
+         (!fault.to_process || process_ <= *fault.to_process) &&
          (!fault.only_timed || measured_ || phase == "measure");
 }
 
-std::vector<const Fault*> FakeEngine::output_faults(const std::string& phase, std::int64_t batch) const {
+std::vector<const Fault*> FakeEngine::output_faults(const std::string& phase,
+                                                    std::int64_t batch) const {
   std::vector<const Fault*> found;
   for (const Fault& fault : script_.faults) {
     if (!kFileActions.contains(fault.action) && !kValueActions.contains(fault.action)) continue;
@@ -157,13 +113,15 @@ std::vector<const Fault*> FakeEngine::output_faults(const std::string& phase, st
 }
 
 Result<Json> FakeEngine::hello() {
+  std::vector<std::string> capabilities = script_.capabilities;
+  capabilities.push_back("computed_time");
   return Json{{"protocol", 1},
               {"engine", script_.engine},
               {"version", script_.version},
               {"pid", ::getpid()},
               {"devices", {{{"name", "CPU"}, {"description", "none, all numbers are made up"}}}},
               {"cpu_features", Json::array()},
-              {"capabilities", script_.capabilities},
+              {"capabilities", capabilities},
               {"knobs", parse_json(script_.hello_knobs).value()},
               {"float32_settings", script_.float32_settings}};
 }
@@ -177,9 +135,11 @@ Result<Settings> FakeEngine::complete(const Json& request) const {
   if (!request.contains("settings") || !request["settings"].is_object()) return all;
   for (const auto& [name, json] : request["settings"].items()) {
     const std::string value = FIEL_TRY(get_string(request["settings"], name));
-    const auto knob = std::find_if(script_.knobs.begin(), script_.knobs.end(), [&](const FakeKnob& k) { return k.name == name; });
-    const bool known = knob != script_.knobs.end() &&
-                       std::find(knob->values.begin(), knob->values.end(), value) != knob->values.end();
+    const auto knob = std::find_if(script_.knobs.begin(), script_.knobs.end(),
+                                   [&](const FakeKnob& k) { return k.name == name; });
+    const bool known =
+        knob != script_.knobs.end() &&
+        std::find(knob->values.begin(), knob->values.end(), value) != knob->values.end();
     if (!known && !kCommonSettings.contains(name)) {
       return fail(ErrorKind::kContract, fmt::format("{}={} is nothing that I know", name, value));
     }
@@ -201,7 +161,8 @@ Settings FakeEngine::effective(const Settings& settings) const {
   return result;
 }
 
-void FakeEngine::describe(const std::string& model_digest, const Settings& settings, Json& answer) const {
+void FakeEngine::describe(const std::string& model_digest, const Settings& settings,
+                          Json& answer) const {
   const Settings real = effective(settings);
   answer["effective"] = real;
   std::map<std::string, std::int64_t> precisions = script_.precisions;
@@ -209,7 +170,8 @@ void FakeEngine::describe(const std::string& model_digest, const Settings& setti
   for (const FakeKnob& knob : script_.knobs) {
     const auto found = knob.precisions.find(settings.at(knob.name));
     if (found != knob.precisions.end()) precisions = found->second;
-    if (!knob.has_effect && settings.at(knob.name) != knob.default_value) ignored.push_back(knob.name);
+    if (!knob.has_effect && settings.at(knob.name) != knob.default_value)
+      ignored.push_back(knob.name);
   }
   answer["precisions"] = precisions;
   answer["ignored"] = ignored;
@@ -233,7 +195,8 @@ Result<Json> FakeEngine::build(const Json& request) {
   const Json artifact = {{"model", *digest}, {"settings", request.value("settings", Settings{})}};
   FIEL_TRY(write_plain(folder / "fake.json", dump_json(artifact)));
   if (script_.artifact_bytes > 0) {
-    FIEL_TRY(write_plain(folder / "weights", std::string(static_cast<std::size_t>(script_.artifact_bytes), 'w')));
+    FIEL_TRY(write_plain(folder / "weights",
+                         std::string(static_cast<std::size_t>(script_.artifact_bytes), 'w')));
   }
   Json answer = {{"build_seconds", seconds}, {"placement", {{"CPU", 1}}}};
   describe(*digest, settings_, answer);
@@ -285,14 +248,16 @@ std::int64_t FakeEngine::count_process(const Settings& settings) const {
 Result<Json> FakeEngine::infer(const Json& request) {
   if (!latencies_) return fail(ErrorKind::kProtocol, "nothing is loaded");
   const std::int64_t batch = request.value("batch", std::int64_t{1});
-  const auto batches = (std::ssize(request["samples"]) + batch - 1) / std::max<std::int64_t>(batch, 1);
+  const auto batches =
+      (std::ssize(request["samples"]) + batch - 1) / std::max<std::int64_t>(batch, 1);
   Json answer = {{"seconds", latencies_->typical_seconds(batch) * static_cast<double>(batches)}};
   answer["outputs"] = FIEL_TRY(write_outputs(request["samples"], request, "infer"));
   return answer;
 }
 
 // Computes, spoils and writes the outputs of `samples`; returns the "outputs" of the answer.
-Result<Json> FakeEngine::write_outputs(const Json& samples, const Json& request, const std::string& phase) {
+Result<Json> FakeEngine::write_outputs(const Json& samples, const Json& request,
+                                       const std::string& phase) {
   const fs::path folder = FIEL_TRY(get_string(request, "output_dir"));
   const auto faults = output_faults(phase, request.value("batch", std::int64_t{1}));
   const auto acts = [&](const Fault* fault, const Json& sample, std::string_view action) {
@@ -359,7 +324,8 @@ Result<Json> FakeEngine::measure(const Json& request) {
   Json last = Json::array();
   const std::int64_t width = std::min<std::int64_t>(batch, std::ssize(samples));
   for (std::int64_t i = 0; i < width; ++i) {
-    last.push_back(samples[static_cast<std::size_t>(((all - 1) * batch + i) % std::ssize(samples))]);
+    last.push_back(
+        samples[static_cast<std::size_t>(((all - 1) * batch + i) % std::ssize(samples))]);
   }
   Json answer = {{"count", offline ? inferences * batch : inferences},
                  {"seconds", block.seconds},
@@ -368,10 +334,11 @@ Result<Json> FakeEngine::measure(const Json& request) {
   measured_ = true;
   std::string how;
   for (const Fault* fault : faults(request)) {
-    if (fault->action == "latencies") how = parse_json(fault->parameters).value().value("values", "nan");
+    if (fault->action == "latencies")
+      how = parse_json(fault->parameters).value().value("values", "nan");
   }
-  spoil_latencies(how, block.latencies_seconds);
-  FIEL_TRY(write_latencies(FIEL_TRY(get_string(request, "latency_file")), block.latencies_seconds, how));
+  const fs::path file = FIEL_TRY(get_string(request, "latency_file"));
+  FIEL_TRY(write_latencies(file, std::move(block.latencies_seconds), how));
   return answer;
 }
 

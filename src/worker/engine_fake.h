@@ -1,5 +1,6 @@
-// The scripted engine: answers requests as a good engine would, at no cost of time, but for the faults its script names.
-// Speaks docs/protocol.md itself, not through serve(), since half of its faults are things that serve() never does.
+// The scripted engine: answers requests as a good engine would, at no cost of time, but for the
+// faults its script names. Speaks docs/protocol.md itself, not through serve(), since half of its
+// faults are things that serve() never does.
 #pragma once
 
 #include <memory>
@@ -17,9 +18,11 @@ class FakeEngine {
 
   /// Takes the settings of a build or load over, so that faults() and answer() are about them.
   void prepare(const Json& request);
-  /// The answer to a request: a result or an error, without id. Output and latency faults are in it already.
+  /// The answer to a request: a result or an error, without id. Output and latency faults are in it
+  /// already.
   Json answer(const Json& request);
-  /// Faults of other kinds that apply to this request, in the script's order. "start" is a phase before any request.
+  /// Faults of other kinds that apply to this request, in the script's order. "start" is a phase
+  /// before any request.
   std::vector<const Fault*> faults(const Json& request) const;
 
  private:
@@ -40,8 +43,10 @@ class FakeEngine {
   std::int64_t parallel_requests() const;
 
   const Script& script_;
-  Settings settings_;  // of the last build or load, complete; the environment's and the defaults until then
-  std::int64_t process_ = 0;  // how many processes have loaded this route, this one included; 0 without a state folder
+  Settings settings_;  // of the last build or load, complete; the environment's and the defaults
+                       // until then
+  std::int64_t process_ =
+      0;  // how many processes have loaded this route, this one included; 0 without a state folder
   std::int64_t inferences_ = 0;
   bool measured_ = false;
   std::string scenario_;

@@ -11,7 +11,8 @@
 namespace fiel::fake {
 namespace {
 
-constexpr std::size_t kMaxInferences = 200'000;  // a block of a script with tiny latencies must end some time
+constexpr std::size_t kMaxInferences =
+    200'000;  // a block of a script with tiny latencies must end some time
 
 std::string settings_key(const Settings& settings) {
   std::string key;
@@ -34,7 +35,8 @@ class NoiseStream {
     if (rng_.uniform01() < noise_.mode_share) sum += std::log(noise_.mode_factor);
     if (rng_.uniform01() < noise_.spike_share) sum += std::log(noise_.spike_factor);
     if (noise_.period_inferences > 0) {
-      sum += noise_.period_amplitude * std::sin(2 * std::numbers::pi * index / noise_.period_inferences);
+      sum += noise_.period_amplitude *
+             std::sin(2 * std::numbers::pi * index / noise_.period_inferences);
     }
     if (index_in_process == 0) sum += std::log(noise_.cold_factor);
     return sum;
@@ -70,7 +72,8 @@ Block LatencyModel::measure(const BlockOrder& order) {
   const auto seed_for = [&](std::string_view use, std::string_view key) {
     return sub_seed(script_.seed, fmt::format("{}/{}/{}", use, order.seed, key));
   };
-  if (!process_offset_) process_offset_ = noise.process_sigma * Rng(seed_for("process", key_)).normal();
+  if (!process_offset_)
+    process_offset_ = noise.process_sigma * Rng(seed_for("process", key_)).normal();
   const double common = noise.common_sigma * Rng(seed_for("common", "")).normal();
   const double base = std::log(typical_seconds(order.batch)) + *process_offset_ + common +
                       noise.drift_per_block * static_cast<double>(blocks_++);
@@ -81,10 +84,12 @@ Block LatencyModel::measure(const BlockOrder& order) {
     block.warmup_seconds.push_back(std::exp(base + stream.log_factor(inferences_++)));
   }
   // Each batch goes to the request that is free first; a single stream has one request.
-  std::vector<double> free_at(static_cast<std::size_t>(std::max<std::int64_t>(1, order.parallel)), 0.0);
+  std::vector<double> free_at(static_cast<std::size_t>(std::max<std::int64_t>(1, order.parallel)),
+                              0.0);
   while (block.latencies_seconds.size() < kMaxInferences) {
     const auto first_free = std::min_element(free_at.begin(), free_at.end());
-    const bool enough = std::ssize(block.latencies_seconds) >= order.min_count && *first_free >= order.min_seconds;
+    const bool enough =
+        std::ssize(block.latencies_seconds) >= order.min_count && *first_free >= order.min_seconds;
     const bool late = !block.latencies_seconds.empty() && *first_free >= order.max_seconds;
     if (enough || late) break;
     block.latencies_seconds.push_back(std::exp(base + stream.log_factor(inferences_++)));

@@ -1,4 +1,5 @@
-// The scripted engine's clock: latencies that are computed, not waited for, and the same for the same seeds.
+// The scripted engine's clock: latencies that are computed, not waited for, and the same for the
+// same seeds.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,8 @@ class LatencyModel {
   const Script& script_;
   Settings settings_;
   std::string key_;
-  std::optional<double> process_offset_;  // drawn from the seed of its first block, so that a repeated run has it again
+  std::optional<double> process_offset_;  // drawn from the seed of its first block, so that a
+                                          // repeated run has it again
   std::int64_t blocks_ = 0;
   std::int64_t inferences_ = 0;
 };

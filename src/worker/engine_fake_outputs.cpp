@@ -14,13 +14,15 @@ namespace fiel::fake {
 namespace {
 
 std::uint64_t fnv1a(std::span<const std::byte> bytes, std::uint64_t hash = 0xcbf29ce484222325ULL) {
-  for (const std::byte byte : bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
   return hash;
 }
 
 template <class T>
 void put(Tensor& tensor, std::int64_t index, T value) {
-  std::memcpy(tensor.bytes.data() + static_cast<std::size_t>(index) * sizeof value, &value, sizeof value);
+  std::memcpy(tensor.bytes.data() + static_cast<std::size_t>(index) * sizeof value, &value,
+              sizeof value);
 }
 
 // Round to nearest even, as hardware does; above 65519.99 it is infinity.
@@ -60,19 +62,32 @@ void put_integer(Tensor& tensor, std::int64_t index, double value) {
 
 void set_element(Tensor& tensor, std::int64_t index, double value) {
   switch (tensor.dtype) {
-    case DType::kFloat64: return put(tensor, index, value);
-    case DType::kFloat32: return put(tensor, index, static_cast<float>(value));
-    case DType::kFloat16: return put(tensor, index, to_half(value));
-    case DType::kBFloat16: return put(tensor, index, to_bfloat16(value));
-    case DType::kInt64: return put_integer<std::int64_t>(tensor, index, value);
-    case DType::kInt32: return put_integer<std::int32_t>(tensor, index, value);
-    case DType::kInt16: return put_integer<std::int16_t>(tensor, index, value);
-    case DType::kInt8: return put_integer<std::int8_t>(tensor, index, value);
-    case DType::kUInt64: return put_integer<std::uint64_t>(tensor, index, value);
-    case DType::kUInt32: return put_integer<std::uint32_t>(tensor, index, value);
-    case DType::kUInt16: return put_integer<std::uint16_t>(tensor, index, value);
-    case DType::kUInt8: return put_integer<std::uint8_t>(tensor, index, value);
-    case DType::kBool: return put(tensor, index, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
+    case DType::kFloat64:
+      return put(tensor, index, value);
+    case DType::kFloat32:
+      return put(tensor, index, static_cast<float>(value));
+    case DType::kFloat16:
+      return put(tensor, index, to_half(value));
+    case DType::kBFloat16:
+      return put(tensor, index, to_bfloat16(value));
+    case DType::kInt64:
+      return put_integer<std::int64_t>(tensor, index, value);
+    case DType::kInt32:
+      return put_integer<std::int32_t>(tensor, index, value);
+    case DType::kInt16:
+      return put_integer<std::int16_t>(tensor, index, value);
+    case DType::kInt8:
+      return put_integer<std::int8_t>(tensor, index, value);
+    case DType::kUInt64:
+      return put_integer<std::uint64_t>(tensor, index, value);
+    case DType::kUInt32:
+      return put_integer<std::uint32_t>(tensor, index, value);
+    case DType::kUInt16:
+      return put_integer<std::uint16_t>(tensor, index, value);
+    case DType::kUInt8:
+      return put_integer<std::uint8_t>(tensor, index, value);
+    case DType::kBool:
+      return put(tensor, index, static_cast<std::uint8_t>(value != 0 ? 1 : 0));
   }
 }
 
@@ -94,8 +109,9 @@ Shape resolve(const Shape& shape, const Shape& input) {
   return result;
 }
 
-// One row of logits for each index in front of the last axis: noise in [0, 1), and the row's class above it. With
-// classes from the input, row r takes the element r / rows of the way through it, so that one row takes the first.
+// One row of logits for each index in front of the last axis: noise in [0, 1), and the row's class
+// above it. With classes from the input, row r takes the element r / rows of the way through it, so
+// that one row takes the first.
 Tensor class_logits(const Output& output, const Tensor& input, std::uint64_t hash) {
   Tensor logits = make_tensor(output.port.dtype, resolve(output.port.shape, input.shape));
   const std::int64_t classes = logits.shape.back();
@@ -105,7 +121,9 @@ Tensor class_logits(const Output& output, const Tensor& input, std::uint64_t has
     std::int64_t chosen = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(classes)));
     if (output.class_source == ClassSource::kInput && count_of(input) > 0) {
       const double label = std::floor(element(input.view(), row * count_of(input) / rows));
-      if (std::isfinite(label)) chosen = static_cast<std::int64_t>(std::fmod(std::fabs(label), static_cast<double>(classes)));
+      if (std::isfinite(label))
+        chosen =
+            static_cast<std::int64_t>(std::fmod(std::fabs(label), static_cast<double>(classes)));
     }
     for (std::int64_t k = 0; k < classes; ++k) {
       set_element(logits, row * classes + k, rng.uniform01() + (k == chosen ? output.margin : 0));
@@ -116,14 +134,16 @@ Tensor class_logits(const Output& output, const Tensor& input, std::uint64_t has
 
 Tensor scaled(const Output& output, const Tensor& input) {
   Tensor result = make_tensor(output.port.dtype, input.shape);
-  for (std::int64_t i = 0; i < count_of(result); ++i) set_element(result, i, output.factor * element(input.view(), i));
+  for (std::int64_t i = 0; i < count_of(result); ++i)
+    set_element(result, i, output.factor * element(input.view(), i));
   return result;
 }
 
 // Rolls every row's values by one along the last axis: another class wins, nothing else changes.
 void flip_classes(Tensor& tensor) {
   if (tensor.shape.empty() || tensor.shape.back() < 2 || count_of(tensor) == 0) return;
-  const std::size_t row = static_cast<std::size_t>(tensor.shape.back()) * element_size(tensor.dtype);
+  const std::size_t row =
+      static_cast<std::size_t>(tensor.shape.back()) * element_size(tensor.dtype);
   for (std::size_t start = 0; start < tensor.bytes.size(); start += row) {
     const auto begin = tensor.bytes.begin() + static_cast<std::ptrdiff_t>(start);
     std::rotate(begin, begin + static_cast<std::ptrdiff_t>(row - element_size(tensor.dtype)),
@@ -142,7 +162,8 @@ void spoil_values(const Fault& fault, const Json& parameters, Rng& rng, Tensor& 
   const std::int64_t count = count_of(tensor);
   if (fault.action == "noise") {
     const double sd = parameters.value("sd", 0.1);
-    for (std::int64_t i = 0; i < count; ++i) set_element(tensor, i, element(tensor.view(), i) + sd * rng.normal());
+    for (std::int64_t i = 0; i < count; ++i)
+      set_element(tensor, i, element(tensor.view(), i) + sd * rng.normal());
   } else if (fault.action == "flip") {
     flip_classes(tensor);
   } else if (fault.action == "zeros") {
@@ -151,17 +172,20 @@ void spoil_values(const Fault& fault, const Json& parameters, Rng& rng, Tensor& 
     const bool half = parameters.value("to", "bfloat16") == "float16";
     for (std::int64_t i = 0; i < count; ++i) {
       const double value = element(tensor.view(), i);
-      set_element(tensor, i, half ? half_to_double(to_half(value)) : bfloat16_to_double(to_bfloat16(value)));
+      set_element(tensor, i,
+                  half ? half_to_double(to_half(value)) : bfloat16_to_double(to_bfloat16(value)));
     }
   } else if (fault.action == "non_finite" && count > 0) {
     const double value = non_finite_value(parameters);
     if (parameters.value("elements", "one") == "one") {
-      set_element(tensor, static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(count))), value);
+      set_element(tensor, static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(count))),
+                  value);
     } else {
       for (std::int64_t i = 0; i < count; ++i) set_element(tensor, i, value);
     }
   } else if (fault.action == "dtype") {
-    Tensor other = make_tensor(parse_dtype(parameters.value("dtype", "float64")).value_or(DType::kFloat64), tensor.shape);
+    Tensor other = make_tensor(
+        parse_dtype(parameters.value("dtype", "float64")).value_or(DType::kFloat64), tensor.shape);
     for (std::int64_t i = 0; i < count; ++i) set_element(other, i, element(tensor.view(), i));
     tensor = std::move(other);
   } else if (fault.action == "shape") {
@@ -191,15 +215,18 @@ std::uint64_t hash_inputs(const Tensors& inputs) {
 Result<Tensors> compute_outputs(const Script& script, const Tensors& inputs) {
   for (const Port& port : script.inputs) {
     const auto found = inputs.find(port.name);
-    if (found == inputs.end()) return fail(ErrorKind::kProtocol, "input " + port.name + " is missing");
-    if (found->second.dtype != port.dtype) return fail(ErrorKind::kProtocol, "input " + port.name + " has another dtype");
+    if (found == inputs.end())
+      return fail(ErrorKind::kProtocol, "input " + port.name + " is missing");
+    if (found->second.dtype != port.dtype)
+      return fail(ErrorKind::kProtocol, "input " + port.name + " has another dtype");
   }
   const Tensor& first = inputs.at(script.inputs.front().name);
   const std::uint64_t hash = hash_inputs(inputs);
   Tensors outputs;
   for (const Output& output : script.outputs) {
-    outputs[output.port.name] =
-        output.rule == OutputRule::kClass ? class_logits(output, first, hash) : scaled(output, first);
+    outputs[output.port.name] = output.rule == OutputRule::kClass
+                                    ? class_logits(output, first, hash)
+                                    : scaled(output, first);
   }
   return outputs;
 }
@@ -215,7 +242,8 @@ void spoil_outputs(const Fault& fault, std::uint64_t input_hash, Tensors& output
   } else if (fault.action == "extra_output") {
     outputs[named.empty() ? "extra" : named] = outputs.begin()->second;
   } else if (fault.action == "swap") {
-    if (outputs.size() > 1) std::swap(outputs.begin()->second.bytes, std::next(outputs.begin())->second.bytes);
+    if (outputs.size() > 1)
+      std::swap(outputs.begin()->second.bytes, std::next(outputs.begin())->second.bytes);
   } else {
     for (auto& [name, tensor] : outputs) {
       if (named.empty() || named == name) spoil_values(fault, parameters, rng, tensor);

@@ -1,4 +1,5 @@
-// What the scripted engine computes: a function of the input bytes alone, and the ways in which it may be wrong.
+// What the scripted engine computes: a function of the input bytes alone, and the ways in which it
+// may be wrong.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ std::uint64_t hash_inputs(const Tensors& inputs);
 /// Right outputs of one sample. Inputs that are missing or of another dtype are kProtocol.
 Result<Tensors> compute_outputs(const Script& script, const Tensors& inputs);
 
-/// Applies one fault of those that change values, names, shapes or dtypes; others leave everything as it is.
+/// Applies one fault of those that change values, names, shapes or dtypes; others leave everything
+/// as it is.
 void spoil_outputs(const Fault& fault, std::uint64_t input_hash, Tensors& outputs);
 
 }  // namespace fiel::fake

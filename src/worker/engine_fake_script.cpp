@@ -13,10 +13,12 @@ namespace {
 
 template <class... Args>
 std::unexpected<Error> wrong(fmt::format_string<Args...> text, Args&&... args) {
-  return fail(ErrorKind::kUsage, fmt::format(text, std::forward<Args>(args)...), "see docs/fake-engine.md");
+  return fail(ErrorKind::kUsage, fmt::format(text, std::forward<Args>(args)...),
+              "see docs/fake-engine.md");
 }
 
-Result<> allow_keys(const Json& object, std::string_view where, const std::set<std::string>& known) {
+Result<> allow_keys(const Json& object, std::string_view where,
+                    const std::set<std::string>& known) {
   if (!object.is_object()) return wrong("{} is no object", where);
   for (const auto& [key, value] : object.items()) {
     if (!known.contains(key)) return wrong("{} has an unknown key \"{}\"", where, key);
@@ -49,7 +51,8 @@ Result<Port> parse_port(const Json& json) {
 }
 
 Result<Output> parse_output(const Json& json) {
-  FIEL_TRY(allow_keys(json, "an output", {"name", "dtype", "shape", "rule", "class", "margin", "factor"}));
+  FIEL_TRY(allow_keys(json, "an output",
+                      {"name", "dtype", "shape", "rule", "class", "margin", "factor"}));
   Output output;
   output.port = FIEL_TRY(parse_port(json));
   std::string rule = "class", source = "input";
@@ -57,11 +60,14 @@ Result<Output> parse_output(const Json& json) {
   FIEL_TRY(take(json, "class", source));
   FIEL_TRY(take(json, "margin", output.margin));
   FIEL_TRY(take(json, "factor", output.factor));
-  if (rule != "class" && rule != "scale") return wrong("output {} has the unknown rule {}", output.port.name, rule);
-  if (source != "input" && source != "hash") return wrong("output {} has the unknown class {}", output.port.name, source);
+  if (rule != "class" && rule != "scale")
+    return wrong("output {} has the unknown rule {}", output.port.name, rule);
+  if (source != "input" && source != "hash")
+    return wrong("output {} has the unknown class {}", output.port.name, source);
   output.rule = rule == "class" ? OutputRule::kClass : OutputRule::kScale;
   output.class_source = source == "input" ? ClassSource::kInput : ClassSource::kHash;
-  if (output.rule == OutputRule::kClass && (output.port.shape.empty() || output.port.shape.back() < 2)) {
+  if (output.rule == OutputRule::kClass &&
+      (output.port.shape.empty() || output.port.shape.back() < 2)) {
     return wrong("output {} needs a last axis of at least 2 classes", output.port.name);
   }
   return output;
@@ -87,7 +93,8 @@ Result<FakeKnob> parse_knob(const Json& json) {
 
 // What hello says of a knob: its entry without our own keys.
 Json hello_knob(Json json) {
-  for (const char* key : {"latency", "build", "parallel_requests", "effective", "precisions", "has_effect"}) {
+  for (const char* key :
+       {"latency", "build", "parallel_requests", "effective", "precisions", "has_effect"}) {
     json.erase(key);
   }
   return json;
@@ -95,14 +102,20 @@ Json hello_knob(Json json) {
 
 Result<Noise> parse_noise(const Json& json) {
   Noise noise;
-  const std::map<std::string, double*> keys = {
-      {"sigma", &noise.sigma}, {"process_sigma", &noise.process_sigma}, {"common_sigma", &noise.common_sigma},
-      {"ar1_rho", &noise.ar1_rho}, {"ar1_sigma", &noise.ar1_sigma},
-      {"drift_per_inference", &noise.drift_per_inference}, {"drift_per_block", &noise.drift_per_block},
-      {"mode_share", &noise.mode_share}, {"mode_factor", &noise.mode_factor},
-      {"spike_share", &noise.spike_share}, {"spike_factor", &noise.spike_factor},
-      {"period_inferences", &noise.period_inferences}, {"period_amplitude", &noise.period_amplitude},
-      {"cold_factor", &noise.cold_factor}};
+  const std::map<std::string, double*> keys = {{"sigma", &noise.sigma},
+                                               {"process_sigma", &noise.process_sigma},
+                                               {"common_sigma", &noise.common_sigma},
+                                               {"ar1_rho", &noise.ar1_rho},
+                                               {"ar1_sigma", &noise.ar1_sigma},
+                                               {"drift_per_inference", &noise.drift_per_inference},
+                                               {"drift_per_block", &noise.drift_per_block},
+                                               {"mode_share", &noise.mode_share},
+                                               {"mode_factor", &noise.mode_factor},
+                                               {"spike_share", &noise.spike_share},
+                                               {"spike_factor", &noise.spike_factor},
+                                               {"period_inferences", &noise.period_inferences},
+                                               {"period_amplitude", &noise.period_amplitude},
+                                               {"cold_factor", &noise.cold_factor}};
   std::set<std::string> known;
   for (const auto& [key, value] : keys) known.insert(key);
   FIEL_TRY(allow_keys(json, "\"noise\"", known));
@@ -111,22 +124,27 @@ Result<Noise> parse_noise(const Json& json) {
 }
 
 const std::set<std::string> kProcessActions = {
-    "crash", "exit", "hang", "stop", "error", "slow", "leak", "print", "garbage", "invalid_utf8", "wrong_id",
-    "unknown_type", "half_line", "flood", "long_line", "twice", "close_output", "answer", "latencies"};
+    "crash",     "exit",    "hang",         "stop",     "error",        "slow",      "leak",
+    "print",     "garbage", "invalid_utf8", "wrong_id", "unknown_type", "half_line", "flood",
+    "long_line", "twice",   "close_output", "answer",   "latencies"};
 const std::set<std::string> kOutputActions = {
-    "noise", "flip", "non_finite", "zeros", "round", "drop_output", "extra_output", "shape", "dtype", "swap", "shift",
-    "missing_file", "link_file", "bad_name", "cut_file", "missing_sample", "extra_sample"};
+    "noise",        "flip",     "non_finite", "zeros",          "round",       "drop_output",
+    "extra_output", "shape",    "dtype",      "swap",           "shift",       "missing_file",
+    "link_file",    "bad_name", "cut_file",   "missing_sample", "extra_sample"};
 
 Result<Fault> parse_fault(const Json& json) {
-  FIEL_TRY(allow_keys(json, "a fault",
-                      {"do", "when", "phase", "batch", "processes", "from_inference", "only_timed", "samples", "signal",
-                       "status", "after_answer", "ignore_sigterm", "grandchild", "escape", "reason", "message",
-                       "seconds", "bytes", "text", "merge", "values", "sd", "share", "value", "elements", "to", "output",
-                       "shape", "dtype"}));
+  FIEL_TRY(
+      allow_keys(json, "a fault",
+                 {"do",         "when",    "phase",  "batch",   "processes",    "from_inference",
+                  "only_timed", "samples", "signal", "status",  "after_answer", "ignore_sigterm",
+                  "grandchild", "escape",  "reason", "message", "seconds",      "bytes",
+                  "text",       "merge",   "values", "sd",      "share",        "value",
+                  "elements",   "to",      "output", "shape",   "dtype"}));
   Fault fault;
   fault.action = FIEL_TRY(get_string(json, "do"));
   const bool on_outputs = kOutputActions.contains(fault.action);
-  if (!on_outputs && !kProcessActions.contains(fault.action)) return wrong("a fault does the unknown \"{}\"", fault.action);
+  if (!on_outputs && !kProcessActions.contains(fault.action))
+    return wrong("a fault does the unknown \"{}\"", fault.action);
   FIEL_TRY(take(json, "when", fault.when));
   if (json.contains("phase")) {
     if (json["phase"].is_array()) {
@@ -142,7 +160,8 @@ Result<Fault> parse_fault(const Json& json) {
   if (json.contains("batch")) fault.batch = FIEL_TRY(get_int(json, "batch"));
   std::vector<std::int64_t> processes;
   FIEL_TRY(take(json, "processes", processes));
-  if (!processes.empty()) fault.from_process = processes.front(), fault.to_process = processes.back();
+  if (!processes.empty())
+    fault.from_process = processes.front(), fault.to_process = processes.back();
   FIEL_TRY(take(json, "from_inference", fault.from_inference));
   FIEL_TRY(take(json, "only_timed", fault.only_timed));
   if (json.contains("samples")) {
@@ -177,7 +196,8 @@ Result<> parse_lists(const Json& json, Script& script) {
     // By content, not by place, so that one more fault leaves the others' random choices alone.
     script.faults.back().seed = sub_seed(script.seed, script.faults.back().parameters);
   }
-  if (script.inputs.empty() || script.outputs.empty()) return wrong("\"inputs\" and \"outputs\" may not be empty");
+  if (script.inputs.empty() || script.outputs.empty())
+    return wrong("\"inputs\" and \"outputs\" may not be empty");
   return {};
 }
 
@@ -185,9 +205,10 @@ Result<> parse_lists(const Json& json, Script& script) {
 
 Result<Script> parse_script(const Json& json) {
   FIEL_TRY(allow_keys(json, "the script",
-                      {"engine", "version", "seed", "inputs", "outputs", "knobs", "float32_settings", "capabilities",
-                       "latency_seconds", "batch_cost", "build_seconds", "load_seconds", "artifact_bytes",
-                       "precisions", "interactions", "noise", "faults", "sleeps", "state_folder"}));
+                      {"engine", "version", "seed", "inputs", "outputs", "knobs",
+                       "float32_settings", "capabilities", "latency_seconds", "batch_cost",
+                       "build_seconds", "load_seconds", "artifact_bytes", "precisions",
+                       "interactions", "noise", "faults", "sleeps", "state_folder"}));
   Script script;
   FIEL_TRY(take(json, "engine", script.engine));
   FIEL_TRY(take(json, "version", script.version));
@@ -206,7 +227,8 @@ Result<Script> parse_script(const Json& json) {
   script.state_folder = state_folder;
   if (json.contains("noise")) script.noise = FIEL_TRY(parse_noise(json["noise"]));
   FIEL_TRY(parse_lists(json, script));
-  if (!(script.latency_seconds > 0)) return wrong("\"latency_seconds\" is {}", script.latency_seconds);
+  if (!(script.latency_seconds > 0))
+    return wrong("\"latency_seconds\" is {}", script.latency_seconds);
   return script;
 }
 

@@ -45,10 +45,10 @@ struct FakeKnob {
   std::string kind;
   std::vector<std::string> values;
   std::string default_value;
-  std::map<std::string, double> latency;            // factor by value
-  std::map<std::string, double> build;              // factor by value
-  std::map<std::string, std::int64_t> parallel;     // parallel_requests by value
-  std::map<std::string, std::string> effective;     // what the engine makes of a value
+  std::map<std::string, double> latency;         // factor by value
+  std::map<std::string, double> build;           // factor by value
+  std::map<std::string, std::int64_t> parallel;  // parallel_requests by value
+  std::map<std::string, std::string> effective;  // what the engine makes of a value
   std::map<std::string, std::map<std::string, std::int64_t>> precisions;  // by value
   bool has_effect = true;
 };
@@ -67,13 +67,13 @@ struct Noise {
   double ar1_sigma = 0;      // and its stationary deviation
   double drift_per_inference = 0;
   double drift_per_block = 0;
-  double mode_share = 0;     // share of inferences in a second mode,
-  double mode_factor = 1;    // and how slow it is
+  double mode_share = 0;   // share of inferences in a second mode,
+  double mode_factor = 1;  // and how slow it is
   double spike_share = 0;
   double spike_factor = 1;
   double period_inferences = 0;  // a load that comes and goes
   double period_amplitude = 0;
-  double cold_factor = 1;        // the first inference of a process
+  double cold_factor = 1;  // the first inference of a process
 };
 
 /// When and on what a fault acts, and what it is.

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <openvino/openvino.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/files.h"
 #include "embedded/openvino_knobs.h"
@@ -42,6 +45,7 @@ std::string engine_version() {
 // What OpenVINO throws tells a setting that it does not take from a model that it cannot compile
 // only by its words.
 std::string reason_of(std::string_view words) {
+  if (words.find("bad_alloc") != std::string_view::npos) return "out_of_memory";
   for (const std::string_view sign :
        {"Unsupported property", "Wrong value", "NotFound", "NotImplemented", "not implemented"}) {
     if (words.find(sign) != std::string_view::npos) return "unsupported";

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <thread>
+#include <tuple>
 
 #include "model/test_folder.h"
 #include "worker/engine_openvino.h"

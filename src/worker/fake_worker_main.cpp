@@ -1,5 +1,6 @@
-// fiel-worker-fake SCRIPT: the worker of the scripted engine, for tests and for trying fiel without an engine.
-// docs/fake-engine.md describes the script. This file is the conversation and the ways to break it.
+// fiel-worker-fake SCRIPT: the worker of the scripted engine, for tests and for trying fiel without
+// an engine. docs/fake-engine.md describes the script. This file is the conversation and the ways
+// to break it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -84,7 +85,8 @@ void leak(std::int64_t bytes) {
   constexpr std::int64_t kStep = std::int64_t{4} << 20;
   for (; bytes > 0; bytes -= kStep) {
     const auto size = static_cast<std::size_t>(std::min(bytes, kStep));
-    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;
     std::memset(memory, 1, size);
     ::poll(nullptr, 0, 1);
@@ -116,13 +118,15 @@ std::optional<std::string> act_before(const Fault& fault, const Json& request, c
   if (action == "stop") ::raise(SIGSTOP);
   if (action == "slow") ::poll(nullptr, 0, static_cast<int>(how.value("seconds", 1.0) * 1000));
   if (action == "leak") leak(how.value("bytes", std::int64_t{1} << 30));
-  if (action == "print") print(how.value("text", "the engine says something\n"), how.value("bytes", std::int64_t{0}));
+  if (action == "print")
+    print(how.value("text", "the engine says something\n"), how.value("bytes", std::int64_t{0}));
   if (action == "close_output") {
     wire.close_output();
     wait_for_ever();
   }
   if (action == "flood") {
-    const std::string line = dump_json({{"id", id}, {"type", "progress"}, {"message", "still busy"}}) + "\n";
+    const std::string line =
+        dump_json({{"id", id}, {"type", "progress"}, {"message", "still busy"}}) + "\n";
     while (wire.write(line)) {
     }
   }
@@ -132,8 +136,11 @@ std::optional<std::string> act_before(const Fault& fault, const Json& request, c
     }
   }
   if (action == "error") {
-    return dump_json({{"id", id}, {"type", "error"}, {"reason", how.value("reason", "internal")},
-                      {"message", how.value("message", "as the script says")}}) + "\n";
+    return dump_json({{"id", id},
+                      {"type", "error"},
+                      {"reason", how.value("reason", "internal")},
+                      {"message", how.value("message", "as the script says")}}) +
+           "\n";
   }
   if (action == "garbage") return how.value("text", "Segmentation fault (not really)") + "\n";
   if (action == "invalid_utf8") {
@@ -143,7 +150,8 @@ std::optional<std::string> act_before(const Fault& fault, const Json& request, c
 }
 
 // Faults in how the answer, which is right in itself, gets out.
-void act_on_answer(const Fault& fault, const Json& request, Json& answer, std::string& text, const Wire& wire) {
+void act_on_answer(const Fault& fault, const Json& request, Json& answer, std::string& text,
+                   const Wire& wire) {
   const Json how = parse_json(fault.parameters).value_or(Json::object());
   if (fault.action == "wrong_id") {
     answer["id"] = request.value("id", std::int64_t{0}) + 1;
@@ -171,7 +179,8 @@ bool serve_one(FakeEngine& engine, const Json& request, const Wire& wire) {
   Json answer = engine.answer(request);
   answer["id"] = request.value("id", std::int64_t{0});
   std::string text = dump_json(answer) + "\n";
-  for (const Fault* fault : engine.faults(request)) act_on_answer(*fault, request, answer, text, wire);
+  for (const Fault* fault : engine.faults(request))
+    act_on_answer(*fault, request, answer, text, wire);
   wire.write(instead.value_or(text));
   for (const Fault* fault : engine.faults(request)) {
     const Json how = parse_json(fault->parameters).value_or(Json::object());

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
+#include <span>
 
 #include "worker/guard.h"
 

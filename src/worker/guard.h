@@ -5,6 +5,9 @@
 #include <exception>
 #include <functional>
 #include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "worker/engine.h"

@@ -6,6 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "base/files.h"
 #include "model/npy.h"
 #include "model/test_folder.h"

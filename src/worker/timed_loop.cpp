@@ -5,7 +5,9 @@
 #include <barrier>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "worker/guard.h"
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <stdexcept>
+#include <tuple>
 
 #include "model/test_folder.h"
 #include "worker/test_engine.h"

@@ -1,0 +1,16 @@
+// fork and exec, and nothing of what comes after: the inner half of subprocess.h.
+#pragma once
+
+#include "base/subprocess.h"
+
+namespace fiel {
+
+struct Launched {
+  pid_t pid = 0;
+  Fd input, output, errors;  // our ends, non-blocking; errors not open with an error_log
+};
+
+/// Returns when the program runs, or says why it does not. `environment` is all that it gets.
+Result<Launched> launch(const ChildSpec& spec, std::vector<std::string> environment);
+
+}  // namespace fiel

@@ -1,0 +1,193 @@
+// Loads the sealed artifact of a bundle, runs it, and says what came out and how long it took.
+//
+//   load [INPUT=FILE.npy ...]
+//
+// Inputs that are not given are zeros, if they are floats: enough to see that it runs, not that it is right.
+// Exit status: 2 usage, 6 seal broken, 7 another OpenVINO than the bundle was measured with.
+// What it is bound to stands in sealed.h, which `fiel export` wrote.
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <openvino/openvino.hpp>
+#include <string>
+#include <vector>
+
+#include "sealed.h"
+
+namespace {
+
+constexpr int kTimed = 20;
+
+[[noreturn]] void stop(int status, const std::string& message) {
+  std::fprintf(stderr, "load: %s\n", message.c_str());
+  std::exit(status);
+}
+
+std::string read_file(const std::string& path, int status) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) stop(status, "cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string sha256(const std::string& bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) != 1) stop(70, "no SHA-256 here");
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    char two[3];
+    std::snprintf(two, sizeof two, "%02x", digest[i]);
+    text += two;
+  }
+  return text;
+}
+
+void check_seal(const std::string& folder) {
+  for (const sealed::File& file : sealed::kFiles) {
+    if (sha256(read_file(folder + "/" + file.path, 6)) != file.sha256) {
+      stop(6, std::string("the seal is broken: ") + file.path + " is not what was measured");
+    }
+  }
+}
+
+// Some settings are read when a process starts: set them, and start once more.
+void enter_environment(char** arguments) {
+  bool restart = false;
+  for (const sealed::Setting& setting : sealed::kEnvironment) {
+    const char* now = std::getenv(setting.name);
+    if (now != nullptr && std::strcmp(now, setting.value) == 0) continue;
+    setenv(setting.name, setting.value, 1);
+    restart = true;
+  }
+  if (!restart) return;
+  if (std::getenv("FIEL_BUNDLE_RESTARTED") != nullptr) stop(7, "the environment does not keep the bundle's settings");
+  setenv("FIEL_BUNDLE_RESTARTED", "1", 1);
+  execv("/proc/self/exe", arguments);
+  stop(7, "cannot start again with the bundle's environment");
+}
+
+void check_version() {
+  const std::string build = ov::get_openvino_version().buildNumber;
+  if (build.substr(0, build.find('-')) == sealed::kEngineVersion) return;
+  stop(7, "this artifact belongs to OpenVINO " + std::string(sealed::kEngineVersion) + ", here is " + build);
+}
+
+ov::CompiledModel import_artifact(ov::Core& core, const std::string& folder) {
+  ov::AnyMap properties;
+  for (const sealed::Setting& setting : sealed::kProperties) properties[setting.name] = std::string(setting.value);
+  const std::string path = folder + "/artifact/" + sealed::kArtifactFile;
+  if (path.ends_with(".xml")) return core.compile_model(path, sealed::kDevice, properties);  // nothing was exported
+  std::ifstream blob(path, std::ios::binary);
+  return core.import_model(blob, sealed::kDevice, properties);
+}
+
+// Open axes are filled from the traffic's first shape, the batch along axis 0.
+ov::Shape shape_of(const ov::Output<const ov::Node>& port, const std::vector<long>& traffic) {
+  ov::Shape shape;
+  for (std::size_t axis = 0; axis < port.get_partial_shape().size(); ++axis) {
+    const ov::Dimension& dim = port.get_partial_shape()[axis];
+    const long open = (axis < traffic.size() ? traffic[axis] : 1) * (axis == 0 ? sealed::kBatch : 1);
+    shape.push_back(static_cast<std::size_t>(dim.is_static() ? dim.get_length() : open));
+  }
+  return shape;
+}
+
+// NumPy's format, versions 1 to 3: magic, length of the header, a Python dictionary, raw data in C order.
+ov::Tensor read_npy(const std::string& path, const ov::element::Type& type) {
+  const std::string bytes = read_file(path, 2);
+  if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0) stop(2, path + " is no .npy file");
+  const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
+  const bool wide = bytes[6] >= 2;
+  const std::size_t begin = wide ? 12 : 10;
+  const std::size_t length = byte(8) + (byte(9) << 8) + (wide ? (byte(10) << 16) + (byte(11) << 24) : 0);
+  if (bytes.size() < begin + length) stop(2, path + " is cut off");
+  const std::string header = bytes.substr(begin, length);
+  if (header.find("'fortran_order': False") == std::string::npos) stop(2, path + ": C order is wanted");
+  ov::Shape shape;
+  const std::size_t open = header.find('(', header.find("'shape'")), close = header.find(')', open);
+  if (open == std::string::npos || close == std::string::npos) stop(2, path + " has no shape");
+  for (std::size_t at = open + 1; at < close; ++at) {
+    if (header[at] < '0' || header[at] > '9') continue;
+    char* end = nullptr;
+    shape.push_back(std::strtoull(header.c_str() + at, &end, 10));
+    at = static_cast<std::size_t>(end - header.c_str());
+  }
+  ov::Tensor tensor(type, shape);
+  if (bytes.size() - begin - length != tensor.get_byte_size()) stop(2, path + " is not of type " + type.get_type_name());
+  std::memcpy(tensor.data(), bytes.data() + begin + length, tensor.get_byte_size());
+  return tensor;
+}
+
+void fill_inputs(ov::CompiledModel& model, ov::InferRequest& request, std::map<std::string, std::string> files) {
+  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
+    const sealed::Input& input = sealed::kInputs.at(i);
+    const ov::element::Type type = model.input(i).get_element_type();
+    if (const auto given = files.find(input.name); given != files.end()) {
+      request.set_input_tensor(i, read_npy(given->second, type));
+      files.erase(given);
+      continue;
+    }
+    if (!type.is_real()) stop(2, "input " + input.name + " is no float: give " + input.name + "=FILE.npy");
+    ov::Tensor zeros(type, shape_of(model.input(i), input.traffic));
+    std::memset(zeros.data(), 0, zeros.get_byte_size());
+    request.set_input_tensor(i, zeros);
+  }
+  if (!files.empty()) stop(2, "no input is called " + files.begin()->first);
+}
+
+double run_once(ov::InferRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  request.infer();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void report(ov::InferRequest& request) {
+  const double first = run_once(request);
+  std::vector<double> times;
+  for (int i = 0; i < kTimed; ++i) times.push_back(run_once(request));
+  for (std::size_t i = 0; i < sealed::kOutputs.size(); ++i) {
+    const ov::Tensor tensor = request.get_output_tensor(i);
+    std::printf("output %s %s [", sealed::kOutputs[i].c_str(), tensor.get_element_type().get_type_name().c_str());
+    for (std::size_t axis = 0; axis < tensor.get_shape().size(); ++axis) {
+      std::printf("%s%zu", axis == 0 ? "" : ", ", tensor.get_shape()[axis]);
+    }
+    std::printf("]\n");
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("latency %.3f ms (median of %d, after a first one of %.3f ms)\n",
+              (times[kTimed / 2 - 1] + times[kTimed / 2]) / 2, kTimed, first);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string folder = BUNDLE_FOLDER;
+  std::map<std::string, std::string> files;
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) stop(2, argument + ": expected INPUT=FILE.npy");
+    files[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  check_seal(folder);
+  enter_environment(arguments);
+  try {
+    check_version();
+    ov::Core core;
+    ov::CompiledModel model = import_artifact(core, folder);
+    ov::InferRequest request = model.create_infer_request();
+    fill_inputs(model, request, files);
+    report(request);
+  } catch (const std::exception& error) {
+    stop(1, error.what());
+  }
+  return 0;
+}
