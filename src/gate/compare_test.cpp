@@ -199,6 +199,12 @@ TEST(Compare, ArgmaxAgreementIsTheShareOfRows) {
             TensorStatus::kRejected);
 }
 
+TEST(Compare, AnArgmaxOfOneElementProvesNothing) {
+  const TensorRule rule = bounded(TensorMetric::kArgmaxAgreement, 1);
+  EXPECT_EQ(status(floats({3}), floats({-9}), rule), TensorStatus::kMistrusted);
+  EXPECT_EQ(status(integers({3}), integers({4}), rule), TensorStatus::kMistrusted);
+}
+
 TEST(Compare, ZeroDenormalAndNegativeZeroReferencesNeverMakeNaN) {
   const double denormal = 1e-40;
   const auto errors = [](double reference, double candidate) {

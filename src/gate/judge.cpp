@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printable.h"
 #include "gate/conclude.h"
 #include "gate/evaluator.h"
 #include "gate/gate.h"
@@ -92,8 +93,8 @@ Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<c
   }
   const Error& error = scores_now.error();
   hard = HardFault{GateReason::kTask,
-                   fmt::format("{} has no score: {}; on the reference's outputs of the same samples it works{}{}",
-                               task.name, error.message, error.hint.empty() ? "" : "; ", error.hint)};
+                   fmt::format("{} has no score: {}; on the reference's outputs of the same samples it works; {}",
+                               task.name, error.message, last_lines(error.hint, 1))};
   return std::vector<double>();
 }
 

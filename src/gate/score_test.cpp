@@ -169,7 +169,7 @@ class EvaluatorProgram : public ::testing::Test {
   EvaluatorProgram() : case_(one_case("", floats({0.25, 0.75}))), outputs_(views_of(case_.outputs)) {
     place_ = {.scratch = folder_ / "scratch", .dataset = folder_.path()};
   }
-  Result<std::vector<double>> run(std::string_view program, double timeout_seconds = 60) {
+  Result<std::vector<double>> run(std::string_view program, double timeout_seconds = 250) {
     TaskRule task;
     task.name = "t";
     task.timeout_seconds = timeout_seconds;

@@ -191,7 +191,7 @@ TEST(TaskVerdict, RealValuedScoresAreProvenOrNotByTheirSpread) {
 TEST(TaskVerdict, ARelativeMarginOfRealScoresCarriesTheReferencesOwnError) {
   Rng rng(11);
   int accepted = 0;
-  constexpr int kTrials = 200;
+  constexpr int kTrials = 100;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> reference(120), candidate(120);
     for (std::size_t i = 0; i < reference.size(); ++i) {
@@ -203,7 +203,7 @@ TEST(TaskVerdict, ARelativeMarginOfRealScoresCarriesTheReferencesOwnError) {
     paired.limit.max_drop_relative = 0.2;
     accepted += prove(paired, {0.05, 1}).verdict.status == GateStatus::kAdmissible ? 1 : 0;
   }
-  EXPECT_LE(accepted, 20);  // binomial: 5 % of 200 is 10, and 20 has a chance of 0.2 %
+  EXPECT_LE(accepted, 12);  // binomial: 5 are expected, more than 12 come once in 700; the margin taken as exact gives 45
 }
 
 TEST(TaskVerdict, SamplesOfOneGroupCountOnce) {
