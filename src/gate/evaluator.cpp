@@ -102,10 +102,17 @@ Result<std::vector<double>> score_by_program(const TaskRule& task, std::span<con
                                              const EvaluatorPlace& place) {
   FIEL_CHECK(!task.program.empty());
   FIEL_TRY(ensure_folder(place.scratch));
-  const TempFolder folder = FIEL_TRY(TempFolder::create(place.scratch, "outputs-"));
-  FIEL_TRY(write_outputs(folder.path(), items));
+  ChunkFolder alone;
+  ChunkFolder& folder = place.chunk != nullptr ? *place.chunk : alone;
+  if (!folder) {
+    folder.emplace(FIEL_TRY(TempFolder::create(place.scratch, "outputs-")));
+    if (auto written = write_outputs(folder->path(), items); !written) {
+      folder.reset();
+      return std::unexpected(std::move(written).error());
+    }
+  }
   std::vector<std::string> argv = task.program;
-  argv.push_back(folder.path().string());
+  argv.push_back(folder->path().string());
   argv.push_back(place.dataset.string());
   const ProgramOptions options{.timeout_seconds = task.timeout_seconds, .cancel_fd = place.cancel_fd};
   auto run = run_program(argv, options);

@@ -8,19 +8,25 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "gate/score.h"
 
 namespace fiel {
 
+/// The outputs of one chunk, laid down once for all the programs that score it; removed with this object.
+using ChunkFolder = std::optional<TempFolder>;
+
 struct EvaluatorPlace {
   std::filesystem::path scratch;  // the outputs' folder is made here and removed again
   std::filesystem::path dataset;  // the user's folder, given to the program as it is
   int cancel_fd = -1;
+  ChunkFolder* chunk = nullptr;   // shared by the tasks of one chunk; nullptr: a folder for this call alone
 };
 
 /// One score per item, in their order. kProtocol: what the program printed, or how it ended; kTimeout; kEnvironment: it

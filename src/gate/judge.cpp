@@ -26,7 +26,7 @@ struct Judge::Impl {
   std::optional<HardFault> hard = {};
 
   void compare(const SampleOutputs& sample);
-  Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items);
+  Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items, ChunkFolder& chunk);
   Result<> score_all(std::span<const SampleOutputs* const> samples);
   PairedSlice paired(const TaskRule& task, const std::string& slice) const;
   std::vector<PairedSlice> all_paired() const;
@@ -76,9 +76,12 @@ void Judge::Impl::compare(const SampleOutputs& sample) {
 
 // A program that fails on these outputs is run on the reference's for the same samples. If that works, the outputs are
 // what it cannot take, and that is the candidate's failure; else something is wrong here, and nobody is to blame.
-Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<const ScoreItem> items) {
+Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<const ScoreItem> items,
+                                               ChunkFolder& chunk) {
+  EvaluatorPlace shared = place;
+  shared.chunk = &chunk;
   const ScoreOptions options = reference.score_options(task);
-  auto scores_now = score_items(task, items, options, place);
+  auto scores_now = score_items(task, items, options, shared);
   if (scores_now || !may_be_the_outputs_fault(scores_now.error())) return scores_now;
   std::vector<ScoreItem> control(items.begin(), items.end());
   for (ScoreItem& item : control) item.outputs = item.reference;
@@ -107,8 +110,9 @@ Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
     items.push_back({&set.samples[static_cast<std::size_t>(sample->index)], &views.back(),
                      &reference.views(sample->index)});
   }
+  ChunkFolder chunk;
   for (const TaskRule& task : contract.accuracy.tasks) {
-    const auto values = FIEL_TRY(score(task, items));
+    const auto values = FIEL_TRY(score(task, items, chunk));
     if (hard) return {};
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto [kept, is_new] = scores[task.name].emplace(samples[i]->index, values[i]);

@@ -26,7 +26,8 @@ struct ReferenceStore::Impl {
   Result<> check_names(const OutputViews& outputs, const Sample& sample) const;
   Result<TensorTraits> finite_traits(const std::string& name, const TensorView& tensor, const Sample& sample) const;
   Result<> keep(const SampleOutputs& sample);
-  Result<> score(const TaskRule& task, std::span<const ScoreItem> items, std::span<const int> indices);
+  Result<> score(const TaskRule& task, std::span<const ScoreItem> items, std::span<const int> indices,
+                 ChunkFolder& chunk);
   Result<> map_views();
 };
 
@@ -107,13 +108,15 @@ Result<> ReferenceStore::Impl::keep(const SampleOutputs& sample) {
 }
 
 Result<> ReferenceStore::Impl::score(const TaskRule& task, std::span<const ScoreItem> items,
-                                     std::span<const int> indices) {
+                                     std::span<const int> indices, ChunkFolder& chunk) {
+  EvaluatorPlace shared = place;
+  shared.chunk = &chunk;
   ScoreOptions options;
   if (is_scored_at_the_end(task)) {
     const auto name = FIEL_TRY(output_of(task, *items.front().outputs));
     options.binary_threshold = binary_threshold(index.traits.at(*name));
   }
-  auto scores = score_items(task, items, options, place);
+  auto scores = score_items(task, items, options, shared);
   if (!scores) return std::unexpected(as_contract_error(std::move(scores).error()));
   for (std::size_t i = 0; i < indices.size(); ++i) index.scores[task.name][indices[i]] = (*scores)[i];
   return {};
@@ -195,9 +198,10 @@ Result<> ReferenceStore::add(std::span<const SampleOutputs> chunk) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     items.push_back({&impl_->set->samples[static_cast<std::size_t>(indices[i])], &views[i], &views[i]});
   }
+  ChunkFolder chunk_folder;
   for (const TaskRule& task : impl_->contract->accuracy.tasks) {
     if (items.empty() || is_scored_at_the_end(task)) continue;
-    FIEL_TRY(impl_->score(task, items, indices));
+    FIEL_TRY(impl_->score(task, items, indices, chunk_folder));
   }
   return {};
 }
@@ -215,8 +219,9 @@ Result<> ReferenceStore::finish() {
     items.push_back({&impl_->set->samples[i], &impl_->views[i], &impl_->views[i]});
     indices.push_back(static_cast<int>(i));
   }
+  ChunkFolder chunk_folder;
   for (const TaskRule& task : impl_->contract->accuracy.tasks) {
-    if (is_scored_at_the_end(task)) FIEL_TRY(impl_->score(task, items, indices));
+    if (is_scored_at_the_end(task)) FIEL_TRY(impl_->score(task, items, indices, chunk_folder));
   }
   return write_reference_index(impl_->index_file(), impl_->index);
 }
