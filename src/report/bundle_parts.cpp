@@ -114,7 +114,7 @@ std::string worth_words(const RunView& view, const CandidateView& candidate) {
                          "on other data", view.tuning_samples);
     case Worth::kInadmissible:
       return fmt::format("NOT ADMISSIBLE: {}{}{}", kind_words(candidate.kind), candidate.reason.empty() ? "" : ": ",
-                         candidate.reason);
+                         one_line(candidate.reason));
   }
   return {};
 }

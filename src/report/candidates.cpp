@@ -38,7 +38,7 @@ std::string reproduce_line(const CandidateView& view, const RunView& run) {
 
 std::string pruned_reason(const CandidateView& view) {
   if (view.screen_ratio) {
-    return fmt::format("{:.3f} times as fast as the comparator at first sight (1 session), not judged in full",
+    return fmt::format("{:.3f} times as fast as the comparator at first sight (1 session)",
                        *view.screen_ratio);
   }
   return view.artifact.empty() ? "not built" : "not timed";

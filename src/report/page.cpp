@@ -109,6 +109,7 @@ void Page::command(std::size_t indent, std::string_view text, Paint paint) {
 }
 
 void Page::line(std::string_view text, Paint paint) {
+  text = text.substr(0, text.find('\n'));
   text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
   put(cut(text, width_), paint);
   text_ += '\n';

@@ -24,7 +24,7 @@ class Page {
   void indented(std::size_t indent, std::string_view text, Paint paint = Paint::kNone);
   /// Something to be copied: one line, however long.
   void command(std::size_t indent, std::string_view text, Paint paint = Paint::kNone);
-  /// One line, cut to the width.
+  /// One line, cut to the width, and at the first end of a line.
   void line(std::string_view text, Paint paint = Paint::kNone);
   void blank();
 

@@ -138,7 +138,7 @@ void say_candidates(Page& page, const RunView& view, Detail detail) {
     page.line(row_of(view, *rows[i], rank), rows[i]->id == view.ships ? Paint::kStrong : Paint::kNone);
     page.indented(kRouteIndent, rows[i]->route, Paint::kDim);
     if (!rows[i]->ignored.empty()) {
-      page.indented(kRouteIndent, fmt::format("without effect here: {}", fmt::join(rows[i]->ignored, ", ")), Paint::kDim);
+      page.indented(kRouteIndent, fmt::format("not as asked: {}", fmt::join(rows[i]->ignored, ", ")), Paint::kDim);
     }
   }
   if (shown < rows.size()) page.line(fmt::format("      ... and {} more: --all", rows.size() - shown), Paint::kDim);
@@ -160,7 +160,7 @@ void say_left_out(Page& page, const RunView& view, Detail detail) {
     page.line(fmt::format("{:>6}  {}", group.size(), waiting ? "not judged in full yet" : kind_words(kind)), Paint::kStrong);
     if (waiting && detail == Detail::kBest) continue;
     for (const CandidateView* candidate : detail == Detail::kAll ? group : Group{&example_of(group)}) {
-      const std::string& why = candidate->reason.empty() ? candidate->route : candidate->reason;
+      const std::string why = candidate->reason.empty() ? candidate->route : one_line(candidate->reason);
       if (detail == Detail::kBest) {
         page.line(fmt::format("        e.g. #{}: {}", candidate->id, why), Paint::kDim);
         continue;

@@ -6,6 +6,7 @@
 #include "report/golden.h"
 #include "report/page.h"
 #include "report/test_run.h"
+#include "report/words.h"
 
 namespace fiel {
 namespace {
@@ -70,6 +71,12 @@ TEST(Text, HasColourOnlyWhereAskedFor) {
   const RunView view = view_of(write_improved);
   EXPECT_THAT(format_text(view, {}), Not(HasSubstr("\033")));
   EXPECT_THAT(format_text(view, {.color = true}), HasSubstr("\033[1;32m"));
+}
+
+TEST(Words, ShowWhatFailedAndNotWhereAnEngineFailed) {
+  EXPECT_EQ(one_line("Exception from core.cpp:117:\nLinearIR is empty\n\n"), "LinearIR is empty");
+  EXPECT_EQ(one_line("one line"), "one line");
+  EXPECT_EQ(one_line("\n"), "");
 }
 
 TEST(Page, CutsAndWrapsByCharactersNotBytes) {

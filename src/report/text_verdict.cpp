@@ -114,7 +114,7 @@ void say_flags(Page& page, const RunView& view) {
   const CandidateView* baseline = view.find(view.baseline);
   if (baseline == nullptr || view.baseline_admissible) return;
   std::string text = fmt::format("warning: the baseline (#{}, {}) does not meet the contract: {}.", baseline->id,
-                                 baseline->route, baseline->reason.empty() ? baseline->kind : baseline->reason);
+                                 baseline->route, baseline->reason.empty() ? baseline->kind : one_line(baseline->reason));
   const CandidateView* comparator = view.find(view.comparator);
   if (comparator != nullptr && comparator != baseline) {
     text += comparator->status == "admissible"

@@ -49,7 +49,7 @@ struct CandidateView {
   std::map<std::string, std::string> effective;    // settings as the engine read them back
   std::map<std::string, std::int64_t> precisions;  // nodes of the graph that runs, by precision
   std::map<std::string, std::int64_t> placement;   // the same by device
-  std::vector<std::string> ignored;                // settings that had no effect
+  std::vector<std::string> ignored;                // what did not come out as asked: "INFERENCE_PRECISION_HINT=bf16 ran as f32"
   std::vector<Port> inputs, outputs;               // empty where the journal does not have them
   std::string gate_tuning_json, gate_holdout_json;
   std::optional<double> margin_left;               // smallest (margin - drop) / margin on the tuning set

@@ -18,7 +18,7 @@ namespace {
 using Words = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array<Words, 16> kKinds = {{
-    {"tried", "slow at first sight, not judged in full"},
+    {"tried", "not judged in full: slower at first sight, or no time left"},
     {"admissible", "admissible"},
     {"unsupported", "not taken by the engine"},
     {"build_error", "did not build"},
@@ -100,7 +100,8 @@ std::string_view stop_words(std::string_view stop_reason) { return words_for(kSt
 std::string comparator_words(const RunView& view) {
   if (!view.comparator) return "the comparator";
   const CandidateView* comparator = view.find(view.comparator);
-  const bool lends_time = comparator != nullptr && comparator->status != "admissible";
+  const bool lends_time =
+      comparator != nullptr && comparator->status != "admissible" && view.comparator == view.reference;
   const std::string_view name =
       lends_time ? "reference" : view.comparator == view.baseline ? "baseline" : "comparator";
   return fmt::format("the {} (#{})", name, *view.comparator);
@@ -114,6 +115,14 @@ std::string accuracy_words(const RunView& view, const CandidateView& winner) {
                        "nothing is said)", n);
   }
   return fmt::format("proven on {} hold-out samples", n);
+}
+
+std::string one_line(std::string_view reason) {
+  const auto end = reason.find_last_not_of(" \n");
+  if (end == std::string_view::npos) return {};
+  reason = reason.substr(0, end + 1);
+  const auto before = reason.rfind('\n');
+  return std::string(before == std::string_view::npos ? reason : reason.substr(before + 1));
 }
 
 std::string typed_path(const std::filesystem::path& path) {

@@ -36,6 +36,8 @@ std::string_view stop_words(std::string_view stop_reason);
 std::string comparator_words(const RunView& view);
 /// "proven on 1000 hold-out samples", or what a claim about the set alone is worth.
 std::string accuracy_words(const RunView& view, const CandidateView& winner);
+/// The last line that says something: engines put the place where they failed first, and what failed last.
+std::string one_line(std::string_view reason);
 /// The run's folder as one would type it here.
 std::string typed_path(const std::filesystem::path& path);
 

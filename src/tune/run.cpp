@@ -70,11 +70,20 @@ Json run_json(const Ground& ground, const TuneOptions& options) {
                {"confidence", contract.speed_confidence},
                {"claim", to_string(contract.accuracy.claim)},
                {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
+  json["device"] = contract.device;
+  json["shapes"] = Json::array();
+  for (const TrafficShape& shape : ground.shapes) {
+    json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
+  }
   json["data"]["tuning"] = set_json(tuning.digest, static_cast<std::int64_t>(tuning.samples.size()), tuning.slice_counts());
   json["data"]["holdout"] = set_json(holdout.digest(), holdout.size(), holdout.slice_counts());
   const auto candidates = options.candidates ? options.candidates : contract.budget.candidates;
   json["candidates"] = candidates ? Json(*candidates) : Json(nullptr);
   json["executions"] = contract.budget.executions ? Json(*contract.budget.executions) : Json(nullptr);
+  if (contract.budget.serving_cost_per_hour && contract.budget.tuning_cost_per_hour) {
+    json["serving_cost_per_hour"] = *contract.budget.serving_cost_per_hour;
+    json["tuning_cost_per_hour"] = *contract.budget.tuning_cost_per_hour;
+  }
   return json;
 }
 

@@ -32,13 +32,15 @@ def read_bundle() -> dict:
 
 def check_seal(bundle: dict) -> None:
     for name, sealed in bundle["files"].items():
+        digest = hashlib.sha256()
         try:
             with open(FOLDER / name, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                while block := file.read(1 << 20):
+                    digest.update(block)
         except OSError as error:
             stop(6, f"the seal is broken: {name}: {error.strerror}")
-        if digest != sealed["sha256"]:
-            stop(6, f"the seal is broken: {name} is not what was measured (SHA-256 {digest})")
+        if digest.hexdigest() != sealed["sha256"]:
+            stop(6, f"the seal is broken: {name} is not what was measured (SHA-256 {digest.hexdigest()})")
 
 
 def enter_environment(bundle: dict) -> None:
