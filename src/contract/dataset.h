@@ -49,8 +49,8 @@ struct SampleSet {
   std::vector<Sample> samples;
   std::string digest;  // over all samples' contents and labels, not their names or order
   bool has_labels = false;
-  std::vector<std::string>
-      warnings;  // worth a word, no reason to stop: "12 of 400 samples repeat another's content"
+  /// Worth a word, no reason to stop: "12 of 400 samples repeat another's content".
+  std::vector<std::string> warnings;
 
   /// Counts per slice name; "" holds those without one.
   std::map<std::string, std::int64_t> slice_counts() const;
