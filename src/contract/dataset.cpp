@@ -146,11 +146,7 @@ Result<> check_traffic_is_there(const Contract& contract, const SampleSet& tunin
                                 std::vector<std::string>& notes) {
   for (std::size_t i = 0; i < contract.shapes.size(); ++i) {
     const bool is_there = std::ranges::any_of(tuning.samples, [&](const Sample& sample) {
-      return std::ranges::all_of(contract.shapes[i].inputs, [&](const auto& input) {
-        const auto found = sample.inputs.find(input.first);
-        return found == sample.inputs.end() ||
-               step_shape(contract, input.first, found->second.shape) == input.second;
-      });
+      return is_of_shape(contract, sample, contract.shapes[i]);
     });
     if (!is_there && !contract.data.empty()) {
       notes.push_back(fmt::format(
@@ -287,7 +283,8 @@ Units SampleSet::units() const {
   for (const Sample& sample : samples) {
     const bool alone = sample.group.empty();
     if (alone || groups.insert(sample.group).second) ++units.all;
-    if (alone || groups_of_slices.emplace(sample.slice, sample.group).second) ++units.by_slice[sample.slice];
+    if (alone || groups_of_slices.emplace(sample.slice, sample.group).second)
+      ++units.by_slice[sample.slice];
   }
   return units;
 }

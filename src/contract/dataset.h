@@ -37,7 +37,8 @@ struct Sample {
   std::map<std::string, PackedTensor> inputs;
 };
 
-/// What counts as evidence: samples of one group depend on each other and are one unit; a sample of no group is its own.
+/// What counts as evidence: samples of one group depend on each other and are one unit; a sample of
+/// no group is its own.
 struct Units {
   std::int64_t all = 0;
   std::map<std::string, std::int64_t> by_slice;
@@ -140,5 +141,9 @@ Result<SampleSet> read_sample_set(const std::filesystem::path& folder, const Onn
 /// fixes is an error that names it.
 Result<std::vector<TrafficShape>> traffic_shapes(const Contract& contract, const OnnxModel& model,
                                                  const SampleSet& tuning);
+
+/// Is a sample of that shape of the traffic? Its axis of steps does not count, nor a state that it
+/// leaves out.
+bool is_of_shape(const Contract& contract, const Sample& sample, const TrafficShape& shape);
 
 }  // namespace fiel

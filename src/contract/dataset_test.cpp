@@ -388,7 +388,10 @@ save('flat/a.npz', x=np.zeros((1, 3), f))
   };
   const auto good = read("good");
   ASSERT_TRUE(good) << good.error().message;
-  EXPECT_EQ(traffic_shapes(recurrent, model, *good)->at(0).inputs.at("x"), (Shape{1, 3}));
+  const auto shapes = traffic_shapes(recurrent, model, *good);
+  EXPECT_EQ(shapes->at(0).inputs.at("x"), (Shape{1, 3}));
+  EXPECT_TRUE(is_of_shape(recurrent, good->samples[0], shapes->at(0)));
+  EXPECT_FALSE(is_of_shape(contract(), good->samples[0], shapes->at(0)));
   fs::remove_all(folder_ / "run");
   const auto stack = read("stack");
   ASSERT_TRUE(stack) << stack.error().message;

@@ -1,6 +1,7 @@
 // Which shapes the traffic has: asked for, or the only ones that there are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "contract/check_model.h"
@@ -54,6 +55,14 @@ Result<std::vector<TrafficShape>> traffic_shapes(const Contract& contract, const
     for (TrafficShape& traffic : shapes) traffic.inputs[port.name] = shape;
   }
   return shapes;
+}
+
+bool is_of_shape(const Contract& contract, const Sample& sample, const TrafficShape& shape) {
+  return std::ranges::all_of(shape.inputs, [&](const auto& input) {
+    const auto found = sample.inputs.find(input.first);
+    if (found == sample.inputs.end()) return is_state_input(contract, input.first);
+    return step_shape(contract, input.first, found->second.shape) == input.second;
+  });
 }
 
 }  // namespace fiel
