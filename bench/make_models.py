@@ -1,8 +1,8 @@
 """Writes the three models of bench/overhead, always the same bytes: make_models.py FOLDER
 
     tiny.onnx    x float32 [1,64]: two small layers; tens of microseconds
-    middle.onnx  x float32 [1,3,64,64]: some convolutions; about a millisecond
-    large.onnx   x float32 [1,3,224,224]: many convolutions; tens of milliseconds
+    middle.onnx  x float32 [1,3,96,96]: some convolutions; about a millisecond
+    large.onnx   x float32 [1,3,288,288]: many convolutions; tens of milliseconds
 """
 
 import sys
@@ -52,8 +52,8 @@ def convolutions(name, size, channels):
 def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for model in (perceptron("tiny", (64, 256, 256, 16)),
-                  convolutions("middle", 64, (32, 32, 64, 64, 128)),
-                  convolutions("large", 224, (32, 64, 64, 64, 128, 128, 128, 256, 256, 256, 512, 512))):
+                  convolutions("middle", 96, (32, 32, 64, 64, 128)),
+                  convolutions("large", 288, (32, 64, 64, 64, 128, 128, 128, 256, 256, 256, 512, 512))):
         (folder / f"{model.graph.name}.onnx").write_bytes(model.SerializeToString(deterministic=True))
 
 

@@ -18,13 +18,13 @@ namespace fiel {
 inline Tensor floats(Shape shape, const std::vector<float>& values) {
   Tensor tensor{.dtype = DType::kFloat32, .shape = std::move(shape), .bytes = {}};
   tensor.bytes.resize(values.size() * sizeof(float));
-  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
   return tensor;
 }
 
 inline std::vector<float> values(const TensorView& tensor) {
   std::vector<float> numbers(tensor.bytes.size() / sizeof(float));
-  std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
+  if (!numbers.empty()) std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
   return numbers;
 }
 
