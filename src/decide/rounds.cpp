@@ -169,11 +169,7 @@ RoundsPlan rounds_plan(const Lab& lab, const std::string& step) {
   for (const int index : order) {
     const Sample& sample = set.samples[static_cast<std::size_t>(index)];
     for (std::size_t s = 0; s < lab.shapes.size(); ++s) {
-      const bool same = std::ranges::all_of(lab.shapes[s].inputs, [&](const auto& input) {
-        const auto found = sample.inputs.find(input.first);
-        return found != sample.inputs.end() && found->second.shape == input.second;
-      });
-      if (same) by_shape[s].push_back(index);
+      if (is_of_shape(lab.contract, sample, lab.shapes[s])) by_shape[s].push_back(index);
     }
   }
   double total = 0;
