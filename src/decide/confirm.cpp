@@ -47,6 +47,23 @@ ProofResult conclude(const Lab& lab, const Walk& walk, bool out_of_time, bool fa
   return {Proof::kUndecided, fmt::format("{}: {}", out_of_time ? "time budget reached" : "session cap reached", score)};
 }
 
+// The inverse of to_string, for records.
+Proof parse_proof(std::string_view word) {
+  for (const Proof proof : {Proof::kProven, Proof::kRefuted}) {
+    if (word == to_string(proof)) return proof;
+  }
+  return Proof::kUndecided;
+}
+
+Proof proof_of(GateStatus status) {
+  switch (status) {
+    case GateStatus::kAdmissible: return Proof::kProven;
+    case GateStatus::kRejected: return Proof::kRefuted;
+    case GateStatus::kUndecided: return Proof::kUndecided;
+  }
+  return Proof::kUndecided;
+}
+
 }  // namespace
 
 std::string_view to_string(Proof proof) {
@@ -78,8 +95,7 @@ Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int tur
       if (look && !seen.entries[1].fallen) {
         Live& process = *std::ranges::find_if(live, [&](const Live& one) { return one.id == nominee; });
         if (const auto unfaithful = FIEL_TRY(look(process))) {
-          body["contenders"][1]["status"] = to_string(unfaithful->status);
-          body["contenders"][1]["reason"] = unfaithful->reason;
+          set_outcome(body["contenders"][1], unfaithful->status, unfaithful->reason);
           return {};
         }
       }
@@ -113,15 +129,10 @@ Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int tur
     Json body = {{"id", nominee}, {"turn", turn}, {"alpha", alpha}, {"speed", to_string(result.proof)},
                  {"message", result.message}, {"won", walk.test.sessions().won}, {"sessions", walk.test.sessions().all},
                  {"e_value", std::exp(walk.test.log_e())}};
-    if (fallen) {
-      body["status"] = to_string(lab.standing.at(nominee).status);
-      body["reason"] = why;
-    }
+    if (fallen) set_outcome(body, lab.standing.at(nominee).status, why);
     return Record{.body = std::move(body)};
   }));
-  const std::string word = end["speed"].get<std::string>();
-  const Proof proof = word == "confirmed" ? Proof::kProven : word == "lost" ? Proof::kRefuted : Proof::kUndecided;
-  return ProofResult{proof, end["message"].get<std::string>()};
+  return ProofResult{parse_proof(end["speed"].get<std::string>()), end["message"].get<std::string>()};
 }
 
 namespace {
@@ -181,23 +192,16 @@ Result<Record> judge_holdout(Lab& lab, const HoldoutSet& holdout, const Opening&
   const auto failure = FIEL_TRY(infer_holdout_afresh(lab, nominee, set, [&](auto outputs) { return judge.add(outputs); }));
   if (failure) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    body["failure"] = failure_json(*failure);
-    body["status"] = to_string(status_of(*failure));
-    body["reason"] = failure->message;
-    body["holdout"] = "lost";
+    set_outcome(body, *failure);
+    body["holdout"] = to_string(Proof::kRefuted);
     return Record{.body = std::move(body)};
   }
   const bool future = lab.contract.accuracy.claim == Claim::kFutureData;
   const GateResult verdict =
       future ? judge.judge_holdout(alpha, sub_seed(lab.seed, "bootstrap")) : judge.judge_tuning();
   body["gate"] = to_json(verdict);
-  body["status"] = to_string(status_of(verdict));
-  body["reason"] = verdict.message;
-  switch (verdict.status) {
-    case GateStatus::kAdmissible: body["holdout"] = "confirmed"; break;
-    case GateStatus::kRejected: body["holdout"] = "lost"; break;
-    case GateStatus::kUndecided: body["holdout"] = "undecided"; break;
-  }
+  set_outcome(body, status_of(verdict), verdict.message);
+  body["holdout"] = to_string(proof_of(verdict.status));
   return Record{.body = std::move(body)};
 }
 
@@ -243,9 +247,7 @@ Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger
   const Json body = FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}", turn), "holdout", [&] {
     return judge_holdout(lab, holdout, spent.opening, nominee, spent.alpha);
   }));
-  const std::string word = body["holdout"].get<std::string>();
-  const Proof proof = word == "confirmed" ? Proof::kProven : word == "lost" ? Proof::kRefuted : Proof::kUndecided;
-  return ProofResult{proof, body.value("reason", "")};
+  return ProofResult{parse_proof(body["holdout"].get<std::string>()), body.value("reason", "")};
 }
 
 Result<> estimate_speedup(Lab& lab, int comparator, int winner) {

@@ -64,8 +64,7 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
   Json body = {{"id", id}};
   const double started_at = lab.recorder.live_seconds();
   const auto finish = [&](CandidateStatus status, const std::string& reason) {
-    body["status"] = to_string(status);
-    body["reason"] = reason;
+    set_outcome(body, status, reason);
     body["seconds"] = lab.recorder.live_seconds() - started_at;
     return Record{.body = std::move(body)};
   };

@@ -181,6 +181,16 @@ Json failure_json(const Failure& failure) {
   return json;
 }
 
+void set_outcome(Json& body, CandidateStatus status, const std::string& reason) {
+  body["status"] = to_string(status);
+  body["reason"] = reason;
+}
+
+void set_outcome(Json& body, const Failure& failure) {
+  body["failure"] = failure_json(failure);
+  set_outcome(body, status_of(failure), failure.message);
+}
+
 Json effective_json(const Effective& effective) {
   return {{"settings", effective.settings},
           {"precisions", effective.precisions},

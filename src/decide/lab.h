@@ -117,6 +117,9 @@ Result<> stop_if_not_its_fault(const Lab& lab, const Failure& failure);
 Result<> check_artifact(const Lab& lab, const std::string& digest);
 CandidateStatus status_of(const Failure& failure);
 CandidateStatus status_of(const GateResult& gate);
+/// Says in a record what became of a candidate, and of a failure also the evidence.
+void set_outcome(Json& body, CandidateStatus status, const std::string& reason);
+void set_outcome(Json& body, const Failure& failure);
 Json failure_json(const Failure& failure);
 Json effective_json(const Effective& effective);
 Json ports_json(const std::vector<LoadedPort>& ports);

@@ -16,23 +16,17 @@ namespace {
 
 constexpr int kAttempts = 2;  // of the process that all others are compared with
 
-void fall(Json& entry, CandidateStatus status, const std::string& reason) {
-  entry["status"] = to_string(status);
-  entry["reason"] = reason;
-}
-
 // Starts, loads and probes one candidate; on failure the entry says why and nothing is returned.
 Result<std::optional<Live>> admit(Lab& lab, int id, std::span<const int> samples, Json& entry) {
   auto started = start_live(lab, id);
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    entry["failure"] = failure_json(*failure);
-    fall(entry, status_of(*failure), failure->message);
+    set_outcome(entry, *failure);
     return std::optional<Live>();
   }
   Live live = std::get<Live>(std::move(started));
   if (const auto unfaithful = FIEL_TRY(probe_faith(lab, live, samples, entry))) {
-    fall(entry, unfaithful->status, unfaithful->reason);
+    set_outcome(entry, unfaithful->status, unfaithful->reason);
     return std::optional<Live>();
   }
   live.worker->pause();
@@ -70,12 +64,11 @@ Result<> take_times(Lab& lab, Cast& cast, const RoundsResult& rounds) {
     const ContenderTimes& times = rounds.times[i];
     entry["peak_memory_bytes"] = cast.live[i].worker->usage().peak_memory_bytes;
     if (times.failure) {
-      entry["failure"] = failure_json(*times.failure);
-      fall(entry, status_of(*times.failure), times.failure->message);
+      set_outcome(entry, *times.failure);
       continue;
     }
     if (const auto unfaithful = FIEL_TRY(check_faith(lab, cast.live[i].id, times.outputs, entry))) {
-      fall(entry, unfaithful->status, unfaithful->reason);
+      set_outcome(entry, unfaithful->status, unfaithful->reason);
       continue;
     }
     entry["latency"] = latency_json(lab.contract.scenario, times);

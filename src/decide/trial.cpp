@@ -44,15 +44,14 @@ std::string identity_of(const Lab& lab, const BuildRoute& route, const Effective
   return digest.hex();
 }
 
-Json rejected(Json body, CandidateStatus status, std::string reason) {
-  body["status"] = to_string(status);
-  body["reason"] = std::move(reason);
+Json with_outcome(Json body, CandidateStatus status, const std::string& reason) {
+  set_outcome(body, status, reason);
   return body;
 }
 
-Json failed(Json body, const Failure& failure) {
-  body["failure"] = failure_json(failure);
-  return rejected(std::move(body), status_of(failure), failure.message);
+Json with_outcome(Json body, const Failure& failure) {
+  set_outcome(body, failure);
+  return body;
 }
 
 // Moves what the build left to its place by digest; the same bytes may be there already.
@@ -78,7 +77,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id));
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    return failed(std::move(body), *failure);
+    return with_outcome(std::move(body), *failure);
   }
   Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
   // Beside the scratch folder, not in it: a rename into the run's artifacts must stay on one file system.
@@ -93,7 +92,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   auto answer = request_build(worker, order, deadlines_for(lab.contract).build);
   if (const auto* failure = std::get_if<Failure>(&answer)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    return failed(std::move(body), *failure);
+    return with_outcome(std::move(body), *failure);
   }
   const BuildResult& built = std::get<BuildResult>(answer);
   body["build_peak_memory_bytes"] = worker.usage().peak_memory_bytes;
@@ -144,15 +143,15 @@ Result<> build_candidate(Lab& lab, int id) {
     const std::string identity = built["identity"].get<std::string>();
     const auto twin = identity.empty() ? lab.identities.end() : lab.identities.find(identity);
     if (const std::string over = build_over_limit(lab.contract.limits, built); !over.empty()) {
-      return Record{.body = rejected(std::move(built), CandidateStatus::kOverLimit, over)};
+      return Record{.body = with_outcome(std::move(built), CandidateStatus::kOverLimit, over)};
     }
     if (twin != lab.identities.end() && lab.standing.at(id).roles.empty()) {
       built["same_as"] = twin->second;
-      return Record{.body = rejected(std::move(built), CandidateStatus::kDuplicate,
+      return Record{.body = with_outcome(std::move(built), CandidateStatus::kDuplicate,
                                      fmt::format("same graph, effective settings and environment as candidate {}",
                                                  twin->second))};
     }
-    return Record{.body = rejected(std::move(built), CandidateStatus::kTried, "")};
+    return Record{.body = with_outcome(std::move(built), CandidateStatus::kTried, "")};
   }));
   if (const std::string identity = body.value("identity", ""); !identity.empty()) {
     lab.identities.emplace(identity, id);  // the first one stays
@@ -186,7 +185,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   auto started = start_live(lab, id);
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    return Record{.body = failed(std::move(body), *failure)};
+    return Record{.body = with_outcome(std::move(body), *failure)};
   }
   Live& live = std::get<Live>(started);
   body["load_seconds"] = live.loaded.load_seconds;
@@ -194,7 +193,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   body["inputs"] = ports_json(live.loaded.inputs);
   body["outputs"] = ports_json(live.loaded.outputs);
   if (const auto other = FIEL_TRY(other_than_built(lab, id, live.loaded.effective))) {
-    return Record{.body = rejected(std::move(body), other->first, other->second)};
+    return Record{.body = with_outcome(std::move(body), other->first, other->second)};
   }
   if (lab.reference) {
     const SampleSet& set = lab.tuning.get();
@@ -203,13 +202,13 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
     auto outputs = infer_chunk(live, set, indices, deadlines_for(lab.contract));
     if (const auto* failure = std::get_if<Failure>(&outputs)) {
       FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-      return Record{.body = failed(std::move(body), *failure)};
+      return Record{.body = with_outcome(std::move(body), *failure)};
     }
     Judge judge(lab.contract, set, *lab.reference, lab.folder / "scratch", lab.cancel_fd);
     FIEL_TRY(judge.add(std::get<std::vector<SampleOutputs>>(outputs)));
     if (const auto verdict = judge.reject_early()) {
       body["gate"] = to_json(*verdict);
-      return Record{.body = rejected(std::move(body), status_of(*verdict), verdict->message)};
+      return Record{.body = with_outcome(std::move(body), status_of(*verdict), verdict->message)};
     }
   }
   Record record{.body = std::move(body)};
@@ -220,7 +219,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       if (const auto& failure = rounds.times[i].failure) {
         if (i == 0) return fail(ErrorKind::kDied, "the comparator's process failed while screening: " + failure->message);
-        return Record{.body = failed(std::move(record.body), *failure)};
+        return Record{.body = with_outcome(std::move(record.body), *failure)};
       }
     }
     const auto ratio = session_log_ratio(rounds, 0, 1);
@@ -234,7 +233,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   say_bye(*live.worker);
   const std::string over = memory_over_limit(lab, record.body["peak_memory_bytes"].get<std::int64_t>());
   const auto status = over.empty() ? CandidateStatus::kTried : CandidateStatus::kOverLimit;
-  record.body = rejected(std::move(record.body), status, over);
+  record.body = with_outcome(std::move(record.body), status, over);
   return record;
 }
 
