@@ -139,19 +139,12 @@ namespace {
 
 using Take = std::function<Result<>(std::span<const SampleOutputs>)>;
 
-// Infers the whole hold-out, handing chunks to `take`.
 Result<std::optional<Failure>> infer_holdout(Lab& lab, Live& live, const SampleSet& set, const Take& take) {
-  const auto order = stratified_order(set, sub_seed(lab.seed, "holdout"));
-  const auto step = static_cast<std::size_t>(chunk_size(lab));
-  for (std::size_t done = 0; done < order.size();) {
-    const std::size_t end = std::min(done + step, order.size());
-    auto outputs = infer_chunk(live, set, std::span(order).subspan(done, end - done), deadlines_for(lab.contract));
-    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
-    FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs)));
-    done = end;
-    lab.progress.status(fmt::format("hold-out, candidate {}: {}/{} samples", live.id, done, order.size()));
-  }
-  return std::optional<Failure>();
+  return infer_set(lab, live, set, stratified_order(set, sub_seed(lab.seed, "holdout")), {},
+                   [&](auto outputs, Last) -> Result<bool> {
+                     FIEL_TRY(take(outputs));
+                     return true;
+                   });
 }
 
 Result<std::optional<Failure>> infer_holdout_afresh(Lab& lab, int id, const SampleSet& set, const Take& take) {

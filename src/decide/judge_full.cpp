@@ -15,24 +15,10 @@ constexpr std::array<std::size_t, 3> kRungs = {64, 256, 1024};
 
 std::filesystem::path reference_file(const Lab& lab) { return lab.folder / "reference" / "tuning.pack"; }
 
-// Infers all of the tuning set in chunks that end at the rungs, handing each to `take` until it says stop.
-template <class Take>
-Result<std::optional<Failure>> infer_all(Lab& lab, Live& live, Take take) {
+// All of the tuning set, in chunks that end at the rungs.
+Result<std::optional<Failure>> infer_tuning(Lab& lab, Live& live, const TakeChunk& take) {
   const SampleSet& set = lab.tuning.get();
-  const auto order = stratified_order(set, sub_seed(lab.seed, "rungs"));
-  const auto step = static_cast<std::size_t>(chunk_size(lab));
-  for (std::size_t done = 0; done < order.size();) {
-    std::size_t end = std::min(done + step, order.size());
-    for (const std::size_t rung : kRungs) {
-      if (done < rung && rung < end) end = rung;
-    }
-    auto outputs = infer_chunk(live, set, std::span(order).subspan(done, end - done), deadlines_for(lab.contract));
-    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
-    done = end;
-    lab.progress.status(fmt::format("candidate {}: {}/{} samples", live.id, done, order.size()));
-    if (!FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs), done == order.size()))) break;
-  }
-  return std::optional<Failure>();
+  return infer_set(lab, live, set, stratified_order(set, sub_seed(lab.seed, "rungs")), kRungs, take);
 }
 
 GateRecord record_from(const Json& body) {
@@ -77,9 +63,9 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
   Live& live = std::get<Live>(started);
   Judge judge(lab.contract, lab.tuning.get(), *lab.reference, lab.folder / "scratch", lab.cancel_fd);
   std::optional<GateResult> verdict;
-  const auto failure = FIEL_TRY(infer_all(lab, live, [&](const auto& outputs, bool last) -> Result<bool> {
+  const auto failure = FIEL_TRY(infer_tuning(lab, live, [&](auto outputs, Last last) -> Result<bool> {
     FIEL_TRY(judge.add(outputs));
-    verdict = last ? judge.judge_tuning() : judge.reject_early();
+    verdict = last == Last::kYes ? judge.judge_tuning() : judge.reject_early();
     return !verdict.has_value();
   }));
   if (failure) {
@@ -117,7 +103,7 @@ Result<> fill_reference(Lab& lab, int id) {
   if (auto* start_failure = std::get_if<Failure>(&started)) {
     failure = std::move(*start_failure);
   } else {
-    failure = FIEL_TRY(infer_all(lab, std::get<Live>(started), [&](const auto& outputs, bool) -> Result<bool> {
+    failure = FIEL_TRY(infer_tuning(lab, std::get<Live>(started), [&](auto outputs, Last) -> Result<bool> {
       FIEL_TRY(lab.reference->add(outputs));
       return true;
     }));

@@ -120,6 +120,24 @@ Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set
   return std::move(*outputs);
 }
 
+Result<std::optional<Failure>> infer_set(Lab& lab, Live& live, const SampleSet& set, std::span<const int> order,
+                                         std::span<const std::size_t> stops, const TakeChunk& take) {
+  const auto step = static_cast<std::size_t>(chunk_size(lab));
+  for (std::size_t done = 0; done < order.size();) {
+    std::size_t end = std::min(done + step, order.size());
+    for (const std::size_t stop : stops) {
+      if (done < stop && stop < end) end = stop;
+    }
+    auto outputs = infer_chunk(live, set, order.subspan(done, end - done), deadlines_for(lab.contract));
+    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
+    done = end;
+    lab.progress.status(fmt::format("candidate {}: {}/{} samples", live.id, done, order.size()));
+    const Last last = done == order.size() ? Last::kYes : Last::kNo;
+    if (!FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs), last))) break;
+  }
+  return std::optional<Failure>();
+}
+
 Result<> check_artifact(const Lab& lab, const std::string& digest) {
   const auto found = sha256_folder(artifact_folder(lab, digest));
   if (found && *found == digest) return {};

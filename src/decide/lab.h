@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,6 +101,9 @@ std::map<std::string, std::string> request_settings(const Lab& lab, const BuildR
 std::int64_t batch_of(const BuildRoute& route);
 std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest);
 
+/// Is a chunk the last one?
+enum class Last { kNo, kYes };
+
 /// Starts a fresh process and loads the candidate's artifact.
 Outcome<Live> start_live(Lab& lab, int id);
 
@@ -107,7 +111,12 @@ Outcome<Live> start_live(Lab& lab, int id);
 Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,
                                                 const Deadlines& deadlines);
 
-/// Ports that the candidate's outputs are held against: the reference's, by name.
+/// Takes a chunk's outputs; `last`: the set is through. False: enough.
+using TakeChunk = std::function<Result<bool>(std::span<const SampleOutputs> outputs, Last last)>;
+/// Runs `order` of `set` in chunks, which end at the given numbers of samples too.
+Result<std::optional<Failure>> infer_set(Lab& lab, Live& live, const SampleSet& set, std::span<const int> order,
+                                         std::span<const std::size_t> stops, const TakeChunk& take);
+
 Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files);
 
 /// Cancellation, a full disk and an artifact that is not what was built stop the run with an Error and leave no record;
