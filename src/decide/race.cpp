@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/units.h"
+#include "decide/rounds.h"
 #include "decide/session.h"
 #include "journal/record.h"
 #include "stats/quantiles.h"
@@ -39,28 +41,16 @@ Result<std::vector<double>> pooled_latencies(const Lab& lab, int id) {
 }
 
 // Empty: within the limit. A limit on the tail is held by an upper bound where there are enough timings for one.
-Result<std::string> p99_over_limit(const Lab& lab, int id) {
-  const auto& limit = lab.contract.limits.latency_p99_seconds;
-  if (!limit) return std::string();
-  const auto sorted = FIEL_TRY(pooled_latencies(lab, id));
-  if (sorted.empty()) return std::string("no timings");
+std::string p99_over_limit(const Limits& limits, const std::vector<double>& sorted) {
+  const auto& limit = limits.latency_p99_seconds;
+  if (!limit) return {};
+  if (sorted.empty()) return "no timings";
   const auto bound = stats::percentile_upper_bound(sorted, 0.99, kP99Confidence);
   const double p99 = bound ? bound->value : sorted.back();
-  if (p99 <= *limit) return std::string();
+  if (p99 <= *limit) return {};
   return fmt::format("latency p99 {} ({} of {} timings), limit {}", format_duration(p99),
                      bound ? fmt::format("{:.0f} % upper bound", 100 * kP99Confidence) : "largest", sorted.size(),
                      format_duration(*limit));
-}
-
-Json summary_of(std::vector<double> sorted) {
-  Json json = {{"count", sorted.size()}, {"p50_seconds", stats::median(sorted)}};
-  double sum = 0;
-  for (const double x : sorted) sum += x;
-  json["mean_seconds"] = sum / static_cast<double>(sorted.size());
-  json["per_second"] = static_cast<double>(sorted.size()) / sum;
-  if (sorted.size() >= 100) json["p90_seconds"] = stats::quantile_type7(sorted, 0.9);
-  if (sorted.size() >= 459) json["p99_seconds"] = stats::quantile_type7(sorted, 0.99);
-  return json;
 }
 
 // The declared order among equals: more accuracy to spare, then less memory, then fewer changed settings.
@@ -82,13 +72,14 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
   all.push_back(comparator);
   for (const int id : all) {
     Json entry = {{"id", id}};
-    if (auto sorted = FIEL_TRY(pooled_latencies(lab, id)); !sorted.empty() && lab.contract.scenario != Scenario::kOffline) {
-      entry["latency"] = summary_of(std::move(sorted));
+    const auto sorted = FIEL_TRY(pooled_latencies(lab, id));
+    if (!sorted.empty() && lab.contract.scenario != Scenario::kOffline) {
+      const double seconds = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+      entry["latency"] = latency_summary(sorted, static_cast<double>(sorted.size()) / seconds);
     }
     const CandidateState& state = lab.standing.at(id);
-    if (const std::string over = FIEL_TRY(p99_over_limit(lab, id)); !over.empty()) {
-      entry["status"] = to_string(CandidateStatus::kOverLimit);
-      entry["reason"] = over;
+    if (const std::string over = p99_over_limit(lab.contract.limits, sorted); !over.empty()) {
+      set_outcome(entry, CandidateStatus::kOverLimit, over);
     } else if (id != comparator && in_the_race(state.status) && state.race_log_ratios.size() >= kFewestSessions) {
       ranked.push_back({.id = id, .log_ratio = stats::median(state.race_log_ratios)});
       entry["estimate_log_ratio"] = ranked.back().log_ratio;

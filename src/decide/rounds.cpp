@@ -14,6 +14,9 @@ namespace fiel {
 namespace {
 
 constexpr int kTimedSamples = 16;
+// Fewer timings than these say nothing about the tail: one in ten seen ten times; one in a hundred bounded at 99 %.
+constexpr std::size_t kFewestForP90 = 100;
+constexpr std::size_t kFewestForP99 = 459;
 // A round is rejected when others took more than half a core, or the hypervisor more than 5 %, of its wall time. Ticks
 // are 10 ms, so shorter rounds can't be judged and are kept.
 constexpr double kForeignShare = 0.5;
@@ -239,17 +242,21 @@ std::optional<double> rough_log_ratio(const RoundsResult& rounds, std::size_t ba
   return median_log_ratio(rounds.times[base].all_costs_seconds, rounds.times[other].all_costs_seconds);
 }
 
+Json latency_summary(std::vector<double> latencies, double per_second) {
+  std::ranges::sort(latencies);
+  Json json = {
+      {"count", latencies.size()},
+      {"mean_seconds", std::accumulate(latencies.begin(), latencies.end(), 0.0) / static_cast<double>(latencies.size())},
+      {"p50_seconds", stats::median(latencies)},
+      {"per_second", per_second}};
+  if (latencies.size() >= kFewestForP90) json["p90_seconds"] = stats::quantile_type7(latencies, 0.9);
+  if (latencies.size() >= kFewestForP99) json["p99_seconds"] = stats::quantile_type7(latencies, 0.99);
+  return json;
+}
+
 Json latency_json(Scenario scenario, const ContenderTimes& times) {
   if (times.latencies_seconds.empty()) return nullptr;
-  std::vector<double> sorted = times.latencies_seconds;
-  std::ranges::sort(sorted);
-  Json json = {{"count", sorted.size()},
-               {"mean_seconds", std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size())},
-               {"p50_seconds", stats::median(sorted)},
-               {"per_second", static_cast<double>(times.count) / times.seconds}};
-  // Fewer timings than these say nothing about the tail (one in ten, one in a hundred, seen ten times).
-  if (sorted.size() >= 100) json["p90_seconds"] = stats::quantile_type7(sorted, 0.9);
-  if (sorted.size() >= 459) json["p99_seconds"] = stats::quantile_type7(sorted, 0.99);
+  Json json = latency_summary(times.latencies_seconds, static_cast<double>(times.count) / times.seconds);
   if (scenario == Scenario::kOffline) json["of"] = "batches";
   return json;
 }
