@@ -16,19 +16,9 @@ namespace fiel {
 namespace {
 
 Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
-  auto started = start_worker(lab, engine, {}, "hello-" + engine.target.name);
-  std::optional<Failure> failure;
-  if (auto* start_failure = std::get_if<Failure>(&started)) {
-    failure = std::move(*start_failure);
-  } else {
-    Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
-    auto answer = request_hello(worker, deadlines_for(lab.contract).hello);
-    if (auto* hello = std::get_if<HelloResult>(&answer)) {
-      say_bye(worker);
-      return std::move(*hello);
-    }
-    failure = std::get<Failure>(std::move(answer));
-  }
+  auto answer = ask_hello(start_worker(lab, engine, {}, "hello-" + engine.target.name), deadlines_for(lab.contract).hello);
+  if (auto* hello = std::get_if<HelloResult>(&answer)) return std::move(*hello);
+  const auto* failure = std::get_if<Failure>(&answer);
   FIEL_TRY(stop_if_not_its_fault(lab, *failure));
   return fail(ErrorKind::kEnvironment,
               fmt::format("engine {} does not work here: {}", engine.target.name, failure->message),
@@ -68,11 +58,14 @@ Result<BuildRoute> baseline_route(const Lab& lab) {
   return route;
 }
 
+Result<BuildRoute> reference_route(const Lab& lab) {
+  if (lab.contract.accuracy.reference == ReferenceKind::kBaseline) return baseline_route(lab);
+  return float32_route(lab, lab.contract.engines.front().name);
+}
+
 Result<> judge_anchors(Lab& lab) {
   const BuildRoute baseline = FIEL_TRY(baseline_route(lab));
-  const BuildRoute reference = lab.contract.accuracy.reference == ReferenceKind::kBaseline
-                                   ? baseline
-                                   : float32_route(lab, lab.contract.engines.front().name);
+  const BuildRoute reference = FIEL_TRY(reference_route(lab));
   std::vector<std::pair<BuildRoute, std::vector<std::string>>> anchors;
   const auto add = [&](const BuildRoute& route, const std::string& role) {
     const auto known = std::ranges::find_if(anchors, [&](const auto& anchor) { return anchor.first == route; });

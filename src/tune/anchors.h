@@ -16,6 +16,9 @@ Result<> meet_engines(Lab& lab);
 /// The baseline's route: the contract's, else the first engine's defaults.
 Result<BuildRoute> baseline_route(const Lab& lab);
 
+/// The route whose outputs judge the others: strict float32 on the first engine, or the baseline where the contract says so.
+Result<BuildRoute> reference_route(const Lab& lab);
+
 /// Builds and judges all anchors in full, and times those that are admissible once against each other.
 Result<> judge_anchors(Lab& lab);
 

@@ -8,8 +8,6 @@
 namespace fiel {
 namespace {
 
-constexpr double kHelloSeconds = 60;
-
 std::string say(const Error& error) {
   return error.hint.empty() ? error.message : fmt::format("{} ({})", error.message, error.hint);
 }
@@ -18,6 +16,14 @@ std::string say(const Error& error) {
 
 std::vector<EngineTarget> known_engines() {
   return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}}};
+}
+
+Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double deadline_seconds) {
+  if (auto* failure = std::get_if<Failure>(&started)) return std::move(*failure);
+  Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
+  auto answer = request_hello(worker, deadline_seconds);
+  if (std::holds_alternative<HelloResult>(answer)) say_bye(worker);
+  return answer;
 }
 
 EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
@@ -33,23 +39,13 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
     return found;
   }
   const auto pool = make_process_pool(cancel_fd);
-  auto started = pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
-                              .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {}});
-  std::optional<Failure> failure;
-  if (auto* start_failure = std::get_if<Failure>(&started)) {
-    failure = *start_failure;
-  } else {
-    Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
-    auto answer = request_hello(worker, kHelloSeconds);
-    if (auto* hello = std::get_if<HelloResult>(&answer)) {
-      found.hello = std::move(*hello);
-      say_bye(worker);
-    } else {
-      failure = std::get<Failure>(answer);
-    }
-  }
-  if (failure) {
+  auto answer = ask_hello(pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
+                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {}}),
+                          Deadlines().hello);
+  if (const auto* failure = std::get_if<Failure>(&answer)) {
     found.problem = failure->message + (failure->log_tail.empty() ? "" : "; its last words: " + failure->log_tail);
+  } else {
+    found.hello = std::get<HelloResult>(std::move(answer));
   }
   return found;
 }

@@ -17,6 +17,9 @@ struct EngineFound {
   std::string problem;  // why there is no hello, and what to do
 };
 
+/// Asks a worker that was just started who it is, and ends it.
+Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double deadline_seconds);
+
 /// Never fails: an engine that is missing or broken says so. kCancelled is told as a problem too.
 EngineFound find_engine(const EngineTarget& target, int cancel_fd);
 

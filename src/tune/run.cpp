@@ -12,7 +12,6 @@
 
 #include "base/files.h"
 #include "base/units.h"
-#include "stats/spending.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
 #include "tune/tune.h"
@@ -234,8 +233,7 @@ Result<std::string> describe_plan(Contract contract, const TuneOptions& options,
   }
   const Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
   const int openings = FIEL_TRY(ledger.openings(ground.data.holdout));
-  const double alpha = stats::holdout_alpha(1 - ground.contract.accuracy.confidence,
-                                            {.nominee = 1, .opening = openings + 1});
+  const double alpha = first_alpha(ground.contract, openings);
   const auto lines = undecidable(ground.contract, ground.data.holdout.units(), alpha);
   const bool future = ground.contract.accuracy.claim == Claim::kFutureData;
   text += fmt::format("proof     hold-out opened {} times before; the first nominee is judged at {:.3g} % error\n", openings,

@@ -24,36 +24,38 @@ Result<bool> build_and_judge(Lab& lab, int id) {
 
 Result<> prepare_reference(Lab& lab) {
   lab.progress.stage("reference", "");
-  const BuildRoute route = lab.contract.accuracy.reference == ReferenceKind::kBaseline
-                               ? FIEL_TRY(baseline_route(lab))
-                               : float32_route(lab, lab.contract.engines.front().name);
-  const int id = FIEL_TRY(register_candidate(lab, route, {"reference"}));
+  const int id = FIEL_TRY(register_candidate(lab, FIEL_TRY(reference_route(lab)), {"reference"}));
   FIEL_TRY(build_candidate(lab, id));
   FIEL_TRY(check_reference_built(lab, id));
   return make_reference(lab, id);
 }
 
-}  // namespace
-
-Result<CheckResult> check_route(Lab& lab, const std::string& text) {
-  FIEL_TRY(meet_engines(lab));
-  const BuildRoute route = FIEL_TRY(parse_route(text, *lab.space));
+Result<CheckResult> check_parsed(Lab& lab, const BuildRoute& route) {
   FIEL_TRY(prepare_reference(lab));
   // A role, so that a twin of the reference is judged all the same.
   const int id = FIEL_TRY(register_candidate(lab, route, {"asked"}));
   return CheckResult{.id = id, .admissible = FIEL_TRY(build_and_judge(lab, id))};
 }
 
+}  // namespace
+
+Result<CheckResult> check_route(Lab& lab, const std::string& text) {
+  FIEL_TRY(meet_engines(lab));
+  return check_parsed(lab, FIEL_TRY(parse_route(text, *lab.space)));
+}
+
 Result<BenchResult> bench_route(Lab& lab, const std::string& text, int max_sessions) {
   FIEL_TRY(meet_engines(lab));
-  if (FIEL_TRY(parse_route(text, *lab.space)) == FIEL_TRY(baseline_route(lab))) {
+  const BuildRoute route = FIEL_TRY(parse_route(text, *lab.space));
+  const BuildRoute usual = FIEL_TRY(baseline_route(lab));
+  if (route == usual) {
     return fail(ErrorKind::kUsage, "the route is the baseline itself", "name another route, or set [target] baseline");
   }
-  const CheckResult check = FIEL_TRY(check_route(lab, text));
+  const CheckResult check = FIEL_TRY(check_parsed(lab, route));
   BenchResult result;
   result.id = check.id;
   result.admissible = check.admissible;
-  const int baseline = FIEL_TRY(register_candidate(lab, FIEL_TRY(baseline_route(lab)), {"baseline"}));
+  const int baseline = FIEL_TRY(register_candidate(lab, usual, {"baseline"}));
   result.baseline_admissible = FIEL_TRY(build_and_judge(lab, baseline));
   if (!result.admissible || !result.baseline_admissible) return result;
   stats::PairTest test(1 - lab.contract.speed_confidence);

@@ -46,15 +46,11 @@ std::optional<int> fallback(const Pipeline& p) {
 
 using StepResult = Result<std::optional<Verdict>>;  // a verdict ends the run
 
-double first_alpha(const Lab& lab, int openings) {
-  return stats::holdout_alpha(1 - lab.contract.accuracy.confidence, {.nominee = 1, .opening = openings + 1});
-}
-
 // 1. Could the hold-out prove the contract at all, with zero losses? If not, no search is worth starting.
 StepResult check_decidable(Pipeline& p) {
   const Json body = FIEL_TRY(p.lab.recorder.once("decidable", "decidable", [&]() -> Result<Record> {
     const int openings = FIEL_TRY(p.input.ledger.openings(p.input.holdout));
-    const double alpha = first_alpha(p.lab, openings);
+    const double alpha = first_alpha(p.lab.contract, openings);
     Json lines = Json::array();
     if (p.lab.contract.accuracy.claim == Claim::kFutureData) {
       for (const Undecidable& line : undecidable(p.lab.contract, p.input.holdout.units(), alpha)) {
@@ -310,6 +306,10 @@ StepResult prove(Pipeline& p) {
 }
 
 }  // namespace
+
+double first_alpha(const Contract& contract, int openings) {
+  return stats::holdout_alpha(1 - contract.accuracy.confidence, {.nominee = 1, .opening = openings + 1});
+}
 
 Result<Verdict> tune(TuneInput& input) {
   Pipeline pipeline{.input = input, .lab = input.lab};

@@ -22,6 +22,9 @@ struct TuneInput {
   double wall_seconds = 15 * 60;
 };
 
+/// The error that the first nominee would be judged with, after so many openings of the hold-out by earlier runs.
+double first_alpha(const Contract& contract, int openings);
+
 /// Runs, or goes on with, all steps. kCancelled: interrupted, resumable; other errors: see their hints.
 Result<Verdict> tune(TuneInput& input);
 
