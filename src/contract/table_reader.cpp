@@ -126,36 +126,29 @@ std::optional<std::int64_t> TableReader::integer(std::string_view key, std::int6
   return std::nullopt;
 }
 
-std::optional<std::int64_t> TableReader::bytes(std::string_view key) {
-  constexpr std::string_view kWanted = "a size above zero such as \"400 MiB\"";
+template <class T>
+std::optional<T> TableReader::quantity(std::string_view key, std::string_view wanted,
+                                       Result<T> (*parse)(std::string_view)) {
   const TomlValue* found = value(key);
   if (found == nullptr) return std::nullopt;
   const auto* text = std::get_if<std::string>(&found->data);
   if (text == nullptr) {
-    wrong_type(key, kWanted, *found);
+    wrong_type(key, wanted, *found);
     return std::nullopt;
   }
-  const auto parsed = parse_bytes(*text);
+  const auto parsed = parse(*text);
   if (parsed && *parsed > 0) return *parsed;
-  problem(key, fmt::format("wants {}, found {}{}", kWanted, describe(*found),
+  problem(key, fmt::format("wants {}, found {}{}", wanted, describe(*found),
                            parsed ? "" : ": " + parsed.error().message));
   return std::nullopt;
 }
 
+std::optional<std::int64_t> TableReader::bytes(std::string_view key) {
+  return quantity(key, "a size above zero such as \"400 MiB\"", parse_bytes);
+}
+
 std::optional<double> TableReader::seconds(std::string_view key) {
-  constexpr std::string_view kWanted = "a time above zero such as \"8 ms\" or \"2 min\"";
-  const TomlValue* found = value(key);
-  if (found == nullptr) return std::nullopt;
-  const auto* text = std::get_if<std::string>(&found->data);
-  if (text == nullptr) {
-    wrong_type(key, kWanted, *found);
-    return std::nullopt;
-  }
-  const auto parsed = parse_duration(*text);
-  if (parsed && *parsed > 0) return *parsed;
-  problem(key, fmt::format("wants {}, found {}{}", kWanted, describe(*found),
-                           parsed ? "" : ": " + parsed.error().message));
-  return std::nullopt;
+  return quantity(key, "a time above zero such as \"8 ms\" or \"2 min\"", parse_duration);
 }
 
 std::optional<double> TableReader::number(std::string_view key, std::string_view wanted,

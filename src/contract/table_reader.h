@@ -92,6 +92,10 @@ class TableReader {
   void finish();
 
  private:
+  /// A quantity above zero, written as text with its unit.
+  template <class T>
+  std::optional<T> quantity(std::string_view key, std::string_view wanted,
+                            Result<T> (*parse)(std::string_view));
   void wrong_type(std::string_view key, std::string_view wanted, const TomlValue& found);
   std::optional<std::size_t> word_of(std::string_view key, const std::vector<std::string>& known);
   const TomlEntry* find(std::string_view key) const;
