@@ -27,8 +27,8 @@ template <class Act>
 Result<ExitStatus> in_workshop(const SingleArguments& arguments, const Cli& cli, Act act) {
   Contract contract = FIEL_TRY(read_contract(std::filesystem::absolute(arguments.contract)));
   const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-"));
-  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data"));
   StderrProgress progress;
+  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data", progress));
   const auto workshop =
       FIEL_TRY(Workshop::create(std::move(ground), FIEL_TRY(Journal::create(folder.path() / "run.db")), folder.path(),
                                 arguments.seed, progress, cli.cancel_fd));

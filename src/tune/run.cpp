@@ -50,10 +50,11 @@ Json set_json(const std::string& digest, std::int64_t n, const std::map<std::str
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
 }
 
-Json run_json(const Ground& ground, const TuneOptions& options) {
+Json run_json(const TuneGround& all, const TuneOptions& options) {
+  const Ground& ground = all.ground;
   const Contract& contract = ground.contract;
-  const SampleSet& tuning = ground.data.tuning.get();
-  const HoldoutSet& holdout = ground.data.holdout;
+  const SampleSet& tuning = ground.tuning.get();
+  const HoldoutSet& holdout = all.holdout;
   Json json = {{"fiel_version", kVersion},
                {"run_id", new_run_id()},
                {"seed", options.seed},
@@ -87,7 +88,8 @@ Json run_json(const Ground& ground, const TuneOptions& options) {
 }
 
 // Records are bound to what they were made with: a model, data or program that changed makes them worthless.
-Result<> check_unchanged(const Json& run, const Ground& ground) {
+Result<> check_unchanged(const Json& run, const TuneGround& all) {
+  const Ground& ground = all.ground;
   const auto changed = [](const std::string& what) {
     return fail(ErrorKind::kContract, what + " changed since this run began",
                 "its records no longer apply: start a new run (or put the old file back)");
@@ -98,8 +100,8 @@ Result<> check_unchanged(const Json& run, const Ground& ground) {
                 "finish it with that version, or start a new run");
   }
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
-  if (run["data"]["tuning"]["digest"] != ground.data.tuning.get().digest) return changed("the tuning set");
-  if (run["data"]["holdout"]["digest"] != ground.data.holdout.digest()) return changed("the hold-out set");
+  if (run["data"]["tuning"]["digest"] != ground.tuning.get().digest) return changed("the tuning set");
+  if (run["data"]["holdout"]["digest"] != all.holdout.digest()) return changed("the hold-out set");
   if (run["machine"]["cpu"] != cpu_name()) return changed("the CPU");
   return {};
 }
@@ -150,15 +152,15 @@ Verdict verdict_from(const Json& body) {
   return verdict;
 }
 
-Result<Verdict> walk(Ground ground, Journal journal, const std::filesystem::path& folder, ProgressSink& progress,
+Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, ProgressSink& progress,
                      int cancel_fd) {
   const Json run = FIEL_TRY(journal.body("run"));
-  FIEL_TRY(check_unchanged(run, ground));
+  FIEL_TRY(check_unchanged(run, all));
   Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
-  const auto workshop = FIEL_TRY(Workshop::create(std::move(ground), std::move(journal), folder,
+  const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), std::move(journal), folder,
                                                   run["seed"].get<std::uint64_t>(), progress, cancel_fd));
   TuneInput input{.lab = workshop->lab(),
-                  .holdout = workshop->ground().data.holdout,
+                  .holdout = all.holdout,
                   .ledger = ledger,
                   .run_id = run["run_id"].get<std::string>(),
                   .strategy = run["strategy"].get<std::string>(),
@@ -182,13 +184,12 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   FIEL_TRY(check_cores(contract));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
-  Ground ground = FIEL_TRY(lay_ground(std::move(contract), options.folder / "data"));
-  for (const std::string& warning : ground.data.tuning.get().warnings) progress.warn(warning);
-  FIEL_TRY(check_words(ground, options, cancel_fd));
+  TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), options.folder / "data", progress));
+  FIEL_TRY(check_words(all.ground, options, cancel_fd));
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  FIEL_TRY(journal.append("run", "run", run_json(ground, options), 0));
-  return walk(std::move(ground), std::move(journal), options.folder, progress, cancel_fd);
+  FIEL_TRY(journal.append("run", "run", run_json(all, options), 0));
+  return walk(std::move(all), std::move(journal), options.folder, progress, cancel_fd);
 }
 
 Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
@@ -206,15 +207,16 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
   progress.stage("resume", fmt::format("{} events recorded", journal.events().size()));
   const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
   Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
-  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder / "data"));
-  return walk(std::move(ground), std::move(journal), folder, progress, cancel_fd);
+  TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder / "data", progress));
+  return walk(std::move(all), std::move(journal), folder, progress, cancel_fd);
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
   const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-plan-"));
-  Ground read = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data"));
   SilentProgress progress;
-  const auto workshop = FIEL_TRY(Workshop::create(std::move(read), FIEL_TRY(Journal::create(folder.path() / "run.db")),
+  TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder.path() / "data", progress));
+  const HoldoutSet& holdout = all.holdout;
+  const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), FIEL_TRY(Journal::create(folder.path() / "run.db")),
                                                   folder.path(), options.seed, progress, cancel_fd));
   Lab& lab = workshop->lab();
   const Ground& ground = workshop->ground();
@@ -224,17 +226,16 @@ Result<std::string> describe_plan(Contract contract, const TuneOptions& options,
   std::string text = fmt::format("model     {} (opset {})\n", ground.contract.model.string(), ground.model.opset);
   for (const ModelPort& port : ground.model.inputs) text += "  input   " + describe(port) + "\n";
   for (const ModelPort& port : ground.model.outputs) text += "  output  " + describe(port) + "\n";
-  text += fmt::format("data      tuning {}, hold-out {} samples\n", ground.data.tuning.get().samples.size(),
-                      ground.data.holdout.size());
+  text += fmt::format("data      tuning {}, hold-out {} samples\n", ground.tuning.get().samples.size(), holdout.size());
   text += fmt::format("space     {:.4g} routes\n", space.size());
   for (const EngineSpace& engine : space.engines()) {
     text += fmt::format("  {} {}: {} knobs\n", engine.engine, lab.engines.at(engine.engine).hello.version,
                         engine.knobs.size());
   }
   const Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
-  const int openings = FIEL_TRY(ledger.openings(ground.data.holdout));
+  const int openings = FIEL_TRY(ledger.openings(holdout));
   const double alpha = first_alpha(ground.contract, openings);
-  const auto lines = undecidable(ground.contract, ground.data.holdout.units(), alpha);
+  const auto lines = undecidable(ground.contract, holdout.units(), alpha);
   const bool future = ground.contract.accuracy.claim == Claim::kFutureData;
   text += fmt::format("proof     hold-out opened {} times before; the first nominee is judged at {:.3g} % error\n", openings,
                       100 * alpha);

@@ -10,11 +10,30 @@
 
 namespace fiel {
 
-Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs) {
+namespace {
+
+Result<Ground> ground_of(Contract contract, OnnxModel model, TuningSet tuning, std::span<const std::string> notes,
+                         ProgressSink& progress) {
+  for (const std::string& note : notes) progress.warn(note);
+  for (const std::string& warning : tuning.get().warnings) progress.warn(warning);
+  auto shapes = FIEL_TRY(traffic_shapes(contract, model, tuning.get()));
+  return Ground{std::move(contract), std::move(model), std::move(tuning), std::move(shapes)};
+}
+
+}  // namespace
+
+Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress) {
   OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
   DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
-  auto shapes = FIEL_TRY(traffic_shapes(contract, model, data.tuning.get()));
-  return Ground{std::move(contract), std::move(model), std::move(data), std::move(shapes)};
+  Ground ground =
+      FIEL_TRY(ground_of(std::move(contract), std::move(model), std::move(data.tuning), data.notes, progress));
+  return TuneGround{std::move(ground), std::move(data.holdout)};
+}
+
+Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress) {
+  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  SearchSets data = FIEL_TRY(read_search_sets(contract, model, packs));
+  return ground_of(std::move(contract), std::move(model), std::move(data.tuning), data.notes, progress);
 }
 
 Workshop::Workshop(Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
@@ -26,7 +45,7 @@ Workshop::Workshop(Ground ground, Journal journal, const std::filesystem::path& 
       lab_{.contract = ground_.contract,
            .model = ground_.model,
            .shapes = ground_.shapes,
-           .tuning = ground_.data.tuning,
+           .tuning = ground_.tuning,
            .pool = *pool_,
            .recorder = recorder_,
            .standing = standing_,

@@ -11,15 +11,23 @@
 
 namespace fiel {
 
-/// What was read and checked before any work starts.
+/// What was read and checked before any work starts. No hold-out: whoever has business with one holds it apart.
 struct Ground {
   Contract contract;
   OnnxModel model;
-  DataSets data;
+  TuningSet tuning;
   std::vector<TrafficShape> shapes;
 };
 
-Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs);
+struct TuneGround {
+  Ground ground;
+  HoldoutSet holdout;
+};
+
+/// What is worth a word about the data is told to `progress`.
+Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress);
+/// The same without a look at the hold-out, for `check` and `bench`.
+Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress);
 
 class Workshop {
  public:

@@ -168,6 +168,15 @@ class Single(Case):
         self.assertEqual(bad.status, 8, bad.err)
         self.assertIn("not timed", bad.out)
 
+    def test_a_hold_out_that_nobody_could_read_is_nothing_to_them(self):
+        for file in (self.made.folder / "data/holdout").iterdir():
+            file.write_bytes(b"not to be read")
+        for command in ("check", "bench"):
+            with self.subTest(command):
+                done = self.fiel(command, "engine=fake SPEED=fast")
+                self.assertEqual(done.status, 0, done.err)
+        self.assertEqual(self.made.fiel("tune", self.made.contract, "--dry-run").status, 2)  # so it would have been seen
+
     def test_a_route_that_means_nothing_is_refused(self):
         for route, word in (("engine=fake SPEED=fats", "'fast'"), ("SPED=fast", "SPED"), ("engine=openvino", "openvino")):
             with self.subTest(route):
