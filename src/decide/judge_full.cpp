@@ -23,8 +23,8 @@ Result<std::optional<Failure>> infer_tuning(Lab& lab, Live& live, const TakeChun
 
 GateRecord record_from(const Json& body) {
   GateRecord record;
-  for (const auto& [index, digest] : object_or_empty(body, "digests").items()) {
-    record.digests[std::stoi(index)] = digest.get<std::string>();
+  for (const auto& [index, bits] : object_or_empty(body, "output_bits").items()) {
+    record.output_bits[std::stoi(index)] = bits.get<std::string>();
   }
   for (const auto& [task, scores] : object_or_empty(body, "scores").items()) {
     for (const auto& [index, score] : scores.items()) record.scores[task][std::stoi(index)] = score.get<double>();
@@ -40,9 +40,9 @@ Json scores_json(const Scores& scores) {
   return json;
 }
 
-Json digests_json(const std::map<int, std::string>& digests) {
+Json bits_json(const std::map<int, std::string>& bits) {
   Json json = Json::object();
-  for (const auto& [index, digest] : digests) json[fmt::format("{}", index)] = digest;
+  for (const auto& [index, name] : bits) json[fmt::format("{}", index)] = name;
   return json;
 }
 
@@ -82,7 +82,7 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
   body["gate"] = to_json(*verdict);
   if (verdict->margin_left) body["margin_left"] = *verdict->margin_left;
   body["scores"] = scores_json(judge.scores());
-  body["digests"] = digests_json(judge.output_digests());
+  body["output_bits"] = bits_json(judge.output_bits());
   if (verdict->status == GateStatus::kAdmissible) {
     const CandidateState& state = lab.standing.at(id);
     if (const std::string over = memory_over_limit(lab, peak); !over.empty()) {
@@ -200,8 +200,10 @@ Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const 
   const GateRecord& gate = lab.gate_records.at(id);
   std::vector<SampleOutputs> changed;
   for (const SampleOutputs& sample : outputs) {
-    const auto known = gate.digests.find(sample.index);
-    if (known == gate.digests.end() || output_digest(sample) != known->second) changed.push_back(sample);
+    const auto known = gate.output_bits.find(sample.index);
+    const bool is_same = known != gate.output_bits.end() &&
+                         name_of_bits(lab.reference->views(sample.index), sample) == known->second;
+    if (!is_same) changed.push_back(sample);
   }
   Json look = {{"probed", outputs.size()}, {"changed", changed.size()}};
   std::optional<Unfaithful> unfaithful;

@@ -37,7 +37,7 @@ struct EngineHere {
 /// What the full tuning gate saw of a candidate, so that later processes can be held against it.
 struct GateRecord {
   Scores scores;
-  std::map<int, std::string> digests;  // of outputs, by tuning sample
+  std::map<int, std::string> output_bits;  // by tuning sample; see name_of_bits
 };
 
 /// Outputs of timed processes that did not have the gate's bits, pooled over all processes of a candidate.

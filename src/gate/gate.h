@@ -108,8 +108,8 @@ class Judge {
 
   /// This candidate's scores so far.
   const Scores& scores() const;
-  /// SHA-256 over one sample's output bits, by sample index.
-  const std::map<int, std::string>& output_digests() const;
+  /// A name for each sample's output bits (name_of_bits), by sample index.
+  const std::map<int, std::string>& output_bits() const;
 
  private:
   struct Impl;

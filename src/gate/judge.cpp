@@ -22,11 +22,12 @@ struct Judge::Impl {
   std::vector<std::int64_t> groups;  // by sample of the set
   std::set<int> added = {};
   Scores scores = {};
-  std::map<int, std::string> digests = {};
+  std::map<int, std::string> bits = {};
   std::optional<HardFault> hard = {};
 
   void compare(const SampleOutputs& sample);
   Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items, ChunkFolder& chunk);
+  void keep(const TaskRule& task, int index, double score);
   Result<> score_all(std::span<const SampleOutputs* const> samples);
   PairedSlice paired(const TaskRule& task, const std::string& slice) const;
   std::vector<PairedSlice> all_paired() const;
@@ -69,7 +70,7 @@ void Judge::Impl::compare(const SampleOutputs& sample) {
     return;
   }
   added.insert(sample.index);
-  digests[sample.index] = output_digest(sample);
+  bits[sample.index] = name_of_bits(reference.views(sample.index), sample);
   hard = tensors.add(set.samples[static_cast<std::size_t>(sample.index)], reference.views(sample.index),
                      views_of(sample));
 }
@@ -101,11 +102,26 @@ Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<c
   return std::vector<double>();
 }
 
+void Judge::Impl::keep(const TaskRule& task, int index, double score) {
+  const auto [kept, is_new] = scores[task.name].emplace(index, score);
+  if (is_new) return;
+  kept->second = task.lower_is_better ? std::max(kept->second, score) : std::min(kept->second, score);
+}
+
+// An evaluator is a function of the outputs, so the reference's bits have the reference's scores.
 Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
+  std::vector<const SampleOutputs*> scored;
   std::vector<OutputViews> views;
   views.reserve(samples.size());
   std::vector<ScoreItem> items;
   for (const SampleOutputs* sample : samples) {
+    if (has_bits_of(reference.views(sample->index), *sample)) {
+      for (const TaskRule& task : contract.accuracy.tasks) {
+        keep(task, sample->index, reference.scores().at(task.name).at(sample->index));
+      }
+      continue;
+    }
+    scored.push_back(sample);
     views.push_back(views_of(*sample));
     items.push_back({&set.samples[static_cast<std::size_t>(sample->index)], &views.back(),
                      &reference.views(sample->index)});
@@ -114,11 +130,7 @@ Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
   for (const TaskRule& task : contract.accuracy.tasks) {
     const auto values = FIEL_TRY(score(task, items, chunk));
     if (hard) return {};
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto [kept, is_new] = scores[task.name].emplace(samples[i]->index, values[i]);
-      if (is_new) continue;
-      kept->second = task.lower_is_better ? std::max(kept->second, values[i]) : std::min(kept->second, values[i]);
-    }
+    for (std::size_t i = 0; i < values.size(); ++i) keep(task, scored[i]->index, values[i]);
   }
   return {};
 }
@@ -232,6 +244,6 @@ GateResult Judge::judge_holdout(double alpha, std::uint64_t seed) const {
 }
 
 const Scores& Judge::scores() const { return impl_->scores; }
-const std::map<int, std::string>& Judge::output_digests() const { return impl_->digests; }
+const std::map<int, std::string>& Judge::output_bits() const { return impl_->bits; }
 
 }  // namespace fiel

@@ -302,11 +302,32 @@ TEST_F(Gate, ASampleThatComesAgainKeepsTheWorseScore) {
   make_set(40);
   const ReferenceStore reference = make_reference();
   Judge one = judge(reference);
-  const std::vector<SampleOutputs> chunk{right(0), wrong(0), right(0), right(1)};
+  const std::vector<SampleOutputs> chunk{right(0), wrong(0), right(0), right(1), wrong(2)};
   ASSERT_TRUE(one.add(chunk));
   EXPECT_EQ(one.scores().at("accuracy").at(0), 0);
   EXPECT_EQ(one.scores().at("accuracy").at(1), 1);
-  EXPECT_EQ(one.output_digests().at(1), output_digest(right(1)));
+  EXPECT_EQ(one.output_bits().at(1), "reference");
+  EXPECT_EQ(one.output_bits().at(2), output_digest(wrong(2)));
+}
+
+TEST_F(Gate, TheReferencesBitsHaveTheReferencesScoresAndNoEvaluatorIsRunOnThem) {
+  make_set(8);
+  TaskRule task;
+  task.name = "mine";
+  task.program = {FIEL_PYTHON, folder_.write("mine.py",
+      "import json, os, sys\n"
+      "names = sorted(os.listdir(sys.argv[1]))\n"
+      "print(*names, file=open(__file__ + '.log', 'a'))\n"
+      "for name in names:\n"
+      "    print(json.dumps({'sample': name[:-4], 'score': 0.25}))\n").string()};
+  task.margin.max_drop = 0.02;
+  contract_.accuracy.tasks = {task};
+  const ReferenceStore reference = make_reference();
+  folder_.write("mine.py.log", "");
+  Judge one = judge(reference);
+  ASSERT_TRUE(one.add(std::vector<SampleOutputs>{right(0), wrong(1), right(2)}));
+  EXPECT_EQ(folder_.read("mine.py.log"), "s1.npz\n");
+  EXPECT_EQ(one.scores().at("mine"), (std::map<int, double>{{0, 0.25}, {1, 0.25}, {2, 0.25}}));
 }
 
 TEST_F(Gate, AnEvaluatorThatCannotTakeOnlyTheCandidatesOutputsRejectsIt) {
@@ -335,7 +356,7 @@ TEST_F(Gate, AnEvaluatorThatCannotTakeOnlyTheCandidatesOutputsRejectsIt) {
   // The same program, broken for everyone: nobody's outputs are at fault.
   folder_.write("mine.py", "raise SystemExit(3)");
   Judge other = judge(reference);
-  const SampleOutputs outputs = right(0);
+  const SampleOutputs outputs = wrong(0);
   const auto added = other.add(std::span(&outputs, 1));
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().message, HasSubstr("reference's outputs of the same samples too"));

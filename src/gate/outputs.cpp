@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/digest.h"
 
 namespace fiel {
@@ -19,6 +22,20 @@ std::string output_digest(const SampleOutputs& sample) {
     digest.update(tensor.bytes);  // how many there are follows from dtype and shape
   }
   return digest.hex();
+}
+
+bool has_bits_of(const OutputViews& reference, const SampleOutputs& sample) {
+  return std::ranges::equal(reference, sample.tensors, [](const auto& expected, const auto& given) {
+    const auto& [name, view] = expected;
+    const auto& [given_name, tensor] = given;
+    return name == given_name && view.dtype == tensor.dtype && view.shape == tensor.shape &&
+           view.bytes.size() == tensor.bytes.size() &&
+           (view.bytes.empty() || std::memcmp(view.bytes.data(), tensor.bytes.data(), view.bytes.size()) == 0);
+  });
+}
+
+std::string name_of_bits(const OutputViews& reference, const SampleOutputs& sample) {
+  return has_bits_of(reference, sample) ? "reference" : output_digest(sample);
 }
 
 std::string names_of(const OutputViews& outputs) {

@@ -23,6 +23,12 @@ OutputViews views_of(const SampleOutputs& sample);
 /// SHA-256 over names, dtypes, shapes and bytes: equal digests are equal outputs, bit for bit.
 std::string output_digest(const SampleOutputs& sample);
 
+/// Are these the reference's outputs, bit for bit? Then there is nothing to judge in them.
+bool has_bits_of(const OutputViews& reference, const SampleOutputs& sample);
+
+/// A name for a sample's output bits: "reference" where they are the reference's, else output_digest.
+std::string name_of_bits(const OutputViews& reference, const SampleOutputs& sample);
+
 struct OutputFault {
   std::string output;
   std::string message;  // "output y is missing; the candidate gave z"

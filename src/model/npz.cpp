@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <fstream>
 #include <limits>
 
 #include "model/npy.h"
@@ -212,38 +214,81 @@ Result<std::map<std::string, Tensor>> read_npz(const std::filesystem::path& path
   return arrays;
 }
 
-Result<> write_npz(const std::filesystem::path& path,
-                   const std::map<std::string, TensorView>& arrays) {
+namespace {
+
+// The archive is put together in memory and written at once: libzip's own files are written in small pieces.
+class ArchiveInMemory {
+ public:
+  ArchiveInMemory() : target_(zip_source_buffer_create(nullptr, 0, 0, nullptr)) {
+    if (target_ == nullptr) return;
+    zip_ = zip_open_from_source(target_, ZIP_TRUNCATE, nullptr);
+    if (zip_ != nullptr) zip_source_keep(target_);  // it outlives the archive
+  }
+  ArchiveInMemory(const ArchiveInMemory&) = delete;
+  ArchiveInMemory& operator=(const ArchiveInMemory&) = delete;
+  ~ArchiveInMemory() {
+    if (zip_ != nullptr) zip_discard(zip_);
+    if (target_ != nullptr) zip_source_free(target_);
+  }
+
+  bool add(const std::string& name, std::span<const std::byte> file) {
+    if (zip_ == nullptr) return false;
+    zip_source_t* source = zip_source_buffer(zip_, file.data(), file.size(), 0);
+    const std::int64_t index = zip_file_add(zip_, name.c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      return false;
+    }
+    const auto entry = static_cast<std::uint64_t>(index);
+    zip_set_file_compression(zip_, entry, ZIP_CM_STORE, 0);
+    // The first day that a zip file can name, so that equal arrays make equal files.
+    zip_file_set_dostime(zip_, entry, 0, (1 << 5) | 1, 0);
+    return true;
+  }
+
+  /// What is in it; it takes no more. Empty where libzip fails.
+  std::vector<std::byte> close() {
+    if (zip_ == nullptr || zip_close(zip_) != 0) return {};
+    zip_ = nullptr;
+    if (zip_source_open(target_) != 0) return {};
+    zip_stat_t stat;
+    std::vector<std::byte> bytes;
+    if (zip_source_stat(target_, &stat) == 0 && (stat.valid & ZIP_STAT_SIZE) != 0) {
+      bytes.resize(stat.size);
+      const auto got = zip_source_read(target_, bytes.data(), bytes.size());
+      if (got != static_cast<zip_int64_t>(bytes.size())) bytes.clear();
+    }
+    zip_source_close(target_);
+    return bytes;
+  }
+
+ private:
+  zip_source_t* target_;
+  zip_t* zip_ = nullptr;
+};
+
+}  // namespace
+
+Result<> write_npz(const std::filesystem::path& path, const std::map<std::string, TensorView>& arrays) {
   const auto cannot = [&path](std::string_view why) {
     return fail(ErrorKind::kEnvironment, fmt::format("cannot write {}: {}", path.string(), why),
                 "is the disk full, or the folder read-only?");
   };
+  ArchiveInMemory archive;
   std::vector<std::vector<std::byte>> files;  // libzip reads them when the archive is closed
   files.reserve(arrays.size());
-  int code = 0;
-  zip_t* zip = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
-  if (zip == nullptr) return cannot(open_error(code));
   for (const auto& [name, tensor] : arrays) {
     files.push_back(format_npy(tensor));
-    zip_source_t* source = zip_source_buffer(zip, files.back().data(), files.back().size(), 0);
-    const std::int64_t index =
-        zip_file_add(zip, (name + std::string(kSuffix)).c_str(), source, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-      const std::string why = zip_strerror(zip);
-      zip_source_free(source);
-      zip_discard(zip);
-      return cannot(why);
+    if (!archive.add(name + std::string(kSuffix), files.back())) {
+      return cannot(fmt::format("array {} can't be put into an archive", name));
     }
-    const auto entry = static_cast<std::uint64_t>(index);
-    zip_set_file_compression(zip, entry, ZIP_CM_STORE, 0);
-    // The first day that a zip file can name, so that equal arrays make equal files.
-    zip_file_set_dostime(zip, entry, 0, (1 << 5) | 1, 0);
   }
-  if (zip_close(zip) != 0) {
-    const std::string why = zip_strerror(zip);
-    zip_discard(zip);
-    return cannot(why);
-  }
+  const std::vector<std::byte> bytes = archive.close();
+  if (bytes.empty()) return cannot("the archive can't be put together");
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) return cannot(std::error_code(errno, std::generic_category()).message());
   return {};
 }
 

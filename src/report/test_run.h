@@ -129,7 +129,7 @@ class TestRun {
     const Json result = gate(good ? "admissible" : "rejected", good ? "none" : "slice", reason, 480, drop);
     event(fmt::format("candidate/{}/gate", id), "gate",
           {{"id", id}, {"gate", result}, {"margin_left", (0.01 - drop) / 0.01}, {"peak_memory_bytes", 160432128},
-           {"scores", {{"exact_match", {{"0", 1.0}, {"1", 0.0}}}}}, {"digests", {{"0", "00"}}}, {"seconds", 6.5},
+           {"scores", {{"exact_match", {{"0", 1.0}, {"1", 0.0}}}}}, {"output_bits", {{"0", "reference"}}}, {"seconds", 6.5},
            {"inputs", Json::array({Json({{"name", "x"}, {"dtype", "float32"}, {"shape", {-1, 3, 48, -1}}})})},
            {"outputs", Json::array({Json({{"name", "softmax_11.tmp_0"}, {"dtype", "float32"}, {"shape", {-1, -1, 6625}}})})},
            {"status", status}, {"reason", reason}}, 7.0);
