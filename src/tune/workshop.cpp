@@ -36,17 +36,21 @@ Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs,
   return ground_of(std::move(contract), std::move(model), std::move(data.tuning), data.notes, progress);
 }
 
-Workshop::Workshop(Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
+World real_world(int cancel_fd) {
+  return {.clock = std::make_unique<RealClock>(), .pool = make_process_pool(cancel_fd)};
+}
+
+Workshop::Workshop(World world, Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
                    ProgressSink& progress, int cancel_fd)
-    : ground_(std::move(ground)),
+    : world_(std::move(world)),
+      ground_(std::move(ground)),
       journal_(std::move(journal)),
-      recorder_(journal_, clock_, [this](const Event& event) { FIEL_CHECK(standing_.apply(event).has_value()); }),
-      pool_(make_process_pool(cancel_fd)),
+      recorder_(journal_, *world_.clock, [this](const Event& event) { FIEL_CHECK(standing_.apply(event).has_value()); }),
       lab_{.contract = ground_.contract,
            .model = ground_.model,
            .shapes = ground_.shapes,
            .tuning = ground_.tuning,
-           .pool = *pool_,
+           .pool = *world_.pool,
            .recorder = recorder_,
            .standing = standing_,
            .progress = progress,
@@ -54,15 +58,24 @@ Workshop::Workshop(Ground ground, Journal journal, const std::filesystem::path& 
            .seed = seed,
            .cancel_fd = cancel_fd} {}
 
-Result<std::unique_ptr<Workshop>> Workshop::create(Ground ground, Journal journal, const std::filesystem::path& folder,
-                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd) {
+Result<std::unique_ptr<Workshop>> Workshop::create_in(World world, Ground ground, Journal journal,
+                                                      const std::filesystem::path& folder, std::uint64_t seed,
+                                                      ProgressSink& progress, int cancel_fd) {
   FIEL_TRY(remove_tree(folder / "scratch"));
   for (const char* name : {"scratch", "logs", "reference", "artifacts"}) FIEL_TRY(ensure_folder(folder / name));
   std::unique_ptr<Workshop> workshop(
-      new Workshop(std::move(ground), std::move(journal), folder, seed, progress, cancel_fd));
+      new Workshop(std::move(world), std::move(ground), std::move(journal), folder, seed, progress, cancel_fd));
   for (const EngineTarget& target : workshop->ground_.contract.engines) {
-    workshop->lab_.engines[target.name] = {.target = target, .argv = FIEL_TRY(worker_command(target)), .hello = {}};
+    workshop->lab_.engines[target.name] = {.target = target, .argv = {}, .hello = {}};
   }
+  return workshop;
+}
+
+Result<std::unique_ptr<Workshop>> Workshop::create(Ground ground, Journal journal, const std::filesystem::path& folder,
+                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd) {
+  auto workshop = FIEL_TRY(create_in(real_world(cancel_fd), std::move(ground), std::move(journal), folder, seed, progress,
+                                     cancel_fd));
+  for (auto& [name, engine] : workshop->lab_.engines) engine.argv = FIEL_TRY(worker_command(engine.target));
   return workshop;
 }
 

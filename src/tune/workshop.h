@@ -29,11 +29,22 @@ Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::pat
 /// The same without a look at the hold-out, for `check` and `bench`.
 Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress);
 
+/// Where a run takes place: real processes and real time, or a simulated machine (src/proof).
+struct World {
+  std::unique_ptr<Clock> clock;
+  std::unique_ptr<WorkerPool> pool;
+};
+World real_world(int cancel_fd);
+
 class Workshop {
  public:
   /// Clears what a killed process left in `folder`/scratch; engines are named but not started yet.
   static Result<std::unique_ptr<Workshop>> create(Ground ground, Journal journal, const std::filesystem::path& folder,
                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd);
+  /// The same in another world, whose engines need no programs. `world` is destroyed last.
+  static Result<std::unique_ptr<Workshop>> create_in(World world, Ground ground, Journal journal,
+                                                     const std::filesystem::path& folder, std::uint64_t seed,
+                                                     ProgressSink& progress, int cancel_fd);
   ~Workshop();  // the scratch folder goes
 
   Workshop(const Workshop&) = delete;
@@ -43,15 +54,14 @@ class Workshop {
   const Ground& ground() const { return ground_; }
 
  private:
-  Workshop(Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
+  Workshop(World world, Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
            ProgressSink& progress, int cancel_fd);
 
+  World world_;
   Ground ground_;
   Journal journal_;
-  RealClock clock_;
   Standing standing_;
   Recorder recorder_;
-  std::unique_ptr<WorkerPool> pool_;
   Lab lab_;
 };
 
