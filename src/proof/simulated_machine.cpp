@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -39,9 +40,9 @@ struct Shared {
   }
 };
 
-std::array<float, 3> read_input(const Json& sample) {
+std::array<float, 4> read_input(const Json& sample) {
   const Json& file = sample["inputs"]["x"];
-  std::array<float, 3> x{};
+  std::array<float, 4> x{};
   const Fd in(::open(file["file"].get_ref<const std::string&>().c_str(), O_RDONLY | O_CLOEXEC));
   FIEL_CHECK(in.is_open());
   FIEL_CHECK(::pread(in.get(), x.data(), sizeof x, file["offset"].get<std::int64_t>()) == sizeof x);
@@ -95,7 +96,7 @@ class SimulatedWorker : public Worker {
     shared_->clock.advance(kLoadSeconds);
     return {{"load_seconds", kLoadSeconds},
             {"graph_digest", candidate_.name},
-            {"inputs", Json::array({{{"name", "x"}, {"dtype", "float32"}, {"shape", {1, 3}}}})},
+            {"inputs", Json::array({{{"name", "x"}, {"dtype", "float32"}, {"shape", {1, 4}}}})},
             {"outputs", Json::array({{{"name", "y"}, {"dtype", "float32"}, {"shape", {1, 2}}}})}};
   }
 
@@ -105,7 +106,9 @@ class SimulatedWorker : public Worker {
     const bool reference_is_right = x[2] > 0.5F;
     Rng rng(sub_seed(shared_->machine.seed, fmt::format("{}/{}", candidate_.name, x[1])));
     const double u = rng.uniform01();
-    const bool right = reference_is_right ? u >= candidate_.chance_of_loss : u < candidate_.chance_of_win;
+    const bool differs = !candidate_.only_in_slice || static_cast<float>(*candidate_.only_in_slice) == x[3];
+    const double chance = reference_is_right ? candidate_.chance_of_loss : candidate_.chance_of_win;
+    const bool right = reference_is_right != (differs && u < chance);
     const std::size_t says = (x[0] > 0.5F) == right ? 1 : 0;
     Tensor y{.dtype = DType::kFloat32, .shape = {1, 2}, .bytes = std::vector<std::byte>(2 * sizeof(float))};
     const std::array<float, 2> scores = says == 1 ? std::array{0.1F, 0.9F} : std::array{0.9F, 0.1F};

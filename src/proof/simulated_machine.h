@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct SimulatedCandidate {
   double log_gain = 0;           // ln(time of the default / its time), the truth
   double chance_of_loss = 0;     // P(it answers wrong | the reference is right)
   double chance_of_win = 0;      // P(it answers right | the reference is wrong)
+  std::optional<int> only_in_slice = {};  // elsewhere it answers like the reference
 };
 
 struct SimulatedMachine {
@@ -35,8 +37,8 @@ struct SimulatedMachine {
 inline constexpr std::string_view kSimulatedEngine = "simulated";
 inline constexpr std::string_view kSimulatedKnob = "VARIANT";
 
-/// A sample's input is float32 [1, 3]: its class (0 or 1), a number of its own, and whether the reference is right on it
-/// (1) or wrong (0). The output is float32 [1, 2], a score per class.
+/// A sample's input is float32 [1, 4]: its class (0 or 1), a number of its own, whether the reference is right on it (1)
+/// or wrong (0), and its slice. The output is float32 [1, 2], a score per class.
 World simulated_world(const SimulatedMachine& machine);
 
 }  // namespace fiel

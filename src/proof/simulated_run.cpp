@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kReferenceWrongOneIn = 10;
-constexpr double kPlentyOfTimeSeconds = 1e7;  // of the simulated clock
 constexpr std::int64_t kRoomyBytes = 256 << 20;
 
 // A journal waits for the disk at every event; in memory it need not.
@@ -42,7 +41,7 @@ Result<> write_model(const fs::path& path) {
   model.add_opset_import()->set_version(17);
   onnx::GraphProto& graph = *model.mutable_graph();
   graph.set_name("simulated");
-  add_port(*graph.add_input(), "x", 3);
+  add_port(*graph.add_input(), "x", 4);
   add_port(*graph.add_output(), "y", 2);
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type("Simulated");
@@ -59,17 +58,22 @@ Result<> write_set(const fs::path& folder, int n, int first_number, int slices) 
   std::vector<float> x;
   std::string labels = "sample,label,slice\n";
   for (int i = 0; i < n; ++i) {
-    const int label = i % 2;
+    const int label = i % 2, slice = (i / kReferenceWrongOneIn) % slices;
     const bool reference_is_right = i % kReferenceWrongOneIn != kReferenceWrongOneIn - 1;
-    x.insert(x.end(), {static_cast<float>(label), static_cast<float>(first_number + i), reference_is_right ? 1.0F : 0.0F});
-    labels += fmt::format("s{:06},{},slice{}\n", i, label, (i / kReferenceWrongOneIn) % slices);
+    x.insert(x.end(), {static_cast<float>(label), static_cast<float>(first_number + i), reference_is_right ? 1.0F : 0.0F,
+                       static_cast<float>(slice)});
+    labels += fmt::format("s{:06},{},slice{}\n", i, label, slice);
   }
-  const Shape shape{n, 3};
+  const Shape shape{n, 4};
   FIEL_TRY(write_npz(folder / "inputs.npz", {{"x", TensorView{DType::kFloat32, shape, std::as_bytes(std::span(x))}}}));
   return write_atomic(folder / "labels.csv", labels);
 }
 
 std::string contract_text(const SimulatedData& data) {
+  std::string slices = data.slices > 1 ? "[accuracy.task.slices]\n" : "";
+  for (int i = 0; data.slices > 1 && i < data.slices; ++i) {
+    slices += fmt::format("slice{} = {{ max_drop = {} }}\n", i, data.max_drop);
+  }
   return fmt::format(R"(fiel = 1
 [model]
 path = "model.onnx"
@@ -89,8 +93,9 @@ confidence = {}
 name = "right"
 evaluator = "top1"
 max_drop = {}
-)",
-                     kSimulatedEngine, kSimulatedEngine, data.min_gain, data.confidence, data.confidence, data.max_drop);
+{})",
+                     kSimulatedEngine, kSimulatedEngine, data.min_gain, data.confidence, data.confidence, data.max_drop,
+                     slices);
 }
 
 // The reference is the default, and it is wrong where its samples say so: its own chances do not count.
@@ -145,7 +150,7 @@ Result<SimulatedProject> SimulatedProject::create(const SimulatedData& data) {
   return SimulatedProject(std::move(folder), std::move(contract));
 }
 
-Result<SimulatedOutcome> SimulatedProject::run(const SimulatedMachine& described) const {
+Result<SimulatedOutcome> SimulatedProject::run(const SimulatedMachine& described, double wall_seconds) const {
   const SimulatedMachine machine = with_true_reference(described);
   const auto folder = FIEL_TRY(TempFolder::create(folder_.path(), "run-"));
   SilentProgress progress;
@@ -162,7 +167,7 @@ Result<SimulatedOutcome> SimulatedProject::run(const SimulatedMachine& described
                   .strategy = "full",
                   .routes = {},
                   .candidates = {},
-                  .wall_seconds = kPlentyOfTimeSeconds};
+                  .wall_seconds = wall_seconds};
   const Verdict verdict = FIEL_TRY(tune(input));
   return outcome_of(verdict, workshop->lab().standing, machine);
 }

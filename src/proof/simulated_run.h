@@ -36,13 +36,15 @@ struct SimulatedOutcome {
   std::string reason;
 };
 
+inline constexpr double kPlentyOfTimeSeconds = 1e7;  // of the simulated clock
+
 /// Model, data and contract on disk (in memory where there is enough), made once for many runs.
 class SimulatedProject {
  public:
   static Result<SimulatedProject> create(const SimulatedData& data);
 
   /// A fresh run with a ledger and a journal of its own; `machine.seed` seeds the run too.
-  Result<SimulatedOutcome> run(const SimulatedMachine& machine) const;
+  Result<SimulatedOutcome> run(const SimulatedMachine& machine, double wall_seconds = kPlentyOfTimeSeconds) const;
 
  private:
   SimulatedProject(TempFolder folder, Contract contract) : folder_(std::move(folder)), contract_(std::move(contract)) {}

@@ -1,9 +1,4 @@
-// The statistical promises about speed, tested as a whole on simulated machines (methodology, table
-// of proofs: T1 false winners, T2 sessions needed, T3 coverage, T5 percentiles), in their short
-// form. Each promise is followed by its ablation: the same judge without the rule in question must
-// fail, which shows that the test can.
-#include <gtest/gtest.h>
-
+// The promises about speed, of the deciding rules alone: T1 false winners, T2 sessions needed, T3 coverage, T5 percentiles.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,33 +6,25 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/rng.h"
+#include "proof/proofs.h"
 #include "stats/distributions.h"
 #include "stats/e_process.h"
 #include "stats/noise.h"
 #include "stats/noise_models.h"
 #include "stats/quantiles.h"
 
-namespace fiel::stats {
+namespace fiel {
 namespace {
+
+using namespace stats;
 
 constexpr double kAlpha = 0.05;
 constexpr double kSigma = 0.01;
-constexpr int kRuns = 2000;
 constexpr int kLooks = 60;
 constexpr int kRounds = 3;
-
-struct Share {
-  int hits = 0;
-  int runs = 0;
-  void add(bool hit) {
-    hits += hit ? 1 : 0;
-    runs += 1;
-  }
-  double rate() const { return static_cast<double>(hits) / runs; }
-  double upper() const { return clopper_pearson_upper(hits, runs, 0.05); }
-  double lower() const { return clopper_pearson_lower(hits, runs, 0.05); }
-};
 
 // A pair of processes on one machine, timed in alternation; `gain` is the candidate's true log
 // gain.
@@ -79,9 +66,9 @@ double session(NoisyMachine& machine, double gain, Rng& order) {
 
 using Won = std::function<bool(NoisyMachine&, Rng&)>;
 
-Share false_wins(NoiseKind kind, const Won& session_won) {
+Share false_wins(NoiseKind kind, int runs, const Won& session_won) {
   Share share;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const auto seed = sub_seed(static_cast<std::uint64_t>(run), to_string(kind));
     NoisyMachine machine(kind, kSigma, seed);
     Rng order(sub_seed(seed, "order"));
@@ -94,38 +81,39 @@ Share false_wins(NoiseKind kind, const Won& session_won) {
   return share;
 }
 
-TEST(ProofSpeed, T1EqualCandidatesAreRarelyToldApartWhateverTheNoise) {
+Findings equal_candidates(int runs) {
+  Findings findings;
   for (NoiseKind kind : kAllNoiseKinds) {
     // Without a minimal gain, which would only make false winners rarer.
-    const auto share = false_wins(kind, [](NoisyMachine& machine, Rng& order) {
+    const auto share = false_wins(kind, runs, [](NoisyMachine& machine, Rng& order) {
       return session_is_won(session(machine, 0.0, order), 0.0);
     });
-    EXPECT_LE(share.upper(), kAlpha) << to_string(kind) << ": " << share.rate();
+    findings.push_back(shown_below(fmt::format("false wins in {} looks, {}", kLooks, to_string(kind)), share, kAlpha));
   }
+  return findings;
 }
 
-TEST(ProofSpeed, T1TheLuckiestOfSixteenEqualCandidatesIsNoWinner) {
+Findings luckiest_of_sixteen(int runs) {
   Share share;
-  for (int run = 0; run < kRuns / 4; ++run) {
+  for (int run = 0; run < runs / 4; ++run) {
     const auto seed = sub_seed(static_cast<std::uint64_t>(run), "sixteen");
     NoisyMachine machine(NoiseKind::kProcessOffset, kSigma, seed);
     Rng order(sub_seed(seed, "order"));
     // All are equal, so whichever looks best in the race, confirmation starts from nothing.
     double best = -1.0;
     for (int name = 0; name < 16; ++name) best = std::max(best, session(machine, 0.0, order));
-    EXPECT_GT(best, 0.0);
     PairTest test(kAlpha / 2);
     for (int look = 0; look < kLooks && !test.confirmed(); ++look) {
       test.add_session(session_is_won(session(machine, 0.0, order), 0.0));
     }
     share.add(test.confirmed());
   }
-  EXPECT_LE(share.upper(), kAlpha) << share.rate();
+  return {shown_below("false wins of the luckiest of 16 equal names", share, kAlpha)};
 }
 
-TEST(ProofSpeed, T1AblationASignTestAtEachLookFindsWinnersThatAreNone) {
+Findings sign_test_at_each_look(int runs) {
   Share e_process, sign_test;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < runs; ++run) {
     Rng coin(sub_seed(static_cast<std::uint64_t>(run), "looks"));
     PairTest test(kAlpha);
     bool significant = false;
@@ -139,20 +127,20 @@ TEST(ProofSpeed, T1AblationASignTestAtEachLookFindsWinnersThatAreNone) {
     e_process.add(test.confirmed());
     sign_test.add(significant);
   }
-  EXPECT_LE(e_process.upper(), kAlpha) << e_process.rate();
-  EXPECT_GT(sign_test.lower(), 3 * kAlpha) << sign_test.rate();
+  return {shown_below("false wins in 100 looks at fair coins, e-process", e_process, kAlpha),
+          shown_above("ablation: the sign test looked at each time", sign_test, 3 * kAlpha)};
 }
 
-TEST(ProofSpeed, T1AblationWithoutInterleavingDriftMakesAWinner) {
-  const auto share = false_wins(NoiseKind::kLinearDrift, [](NoisyMachine& machine, Rng&) {
+Findings without_interleaving(int runs) {
+  const auto share = false_wins(NoiseKind::kLinearDrift, runs, [](NoisyMachine& machine, Rng&) {
     return session_is_won(Pair(machine, 0.0).blocked_session(), 0.0);
   });
-  EXPECT_GT(share.lower(), kAlpha) << share.rate();
+  return {shown_above("ablation: no interleaving, linear drift", share, kAlpha)};
 }
 
-TEST(ProofSpeed, T1AblationRoundsOfOneProcessAreNoEvidence) {
+Findings rounds_as_evidence(int runs) {
   Share share;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const auto seed = sub_seed(static_cast<std::uint64_t>(run), "one process");
     NoisyMachine machine(NoiseKind::kProcessOffset, kSigma, seed);
     Rng order(sub_seed(seed, "order"));
@@ -161,7 +149,7 @@ TEST(ProofSpeed, T1AblationRoundsOfOneProcessAreNoEvidence) {
     for (int round = 0; round < kLooks; ++round) test.add_session(pair.shuffled_round(order) > 0.0);
     share.add(test.confirmed());
   }
-  EXPECT_GT(share.lower(), kAlpha) << share.rate();
+  return {shown_above("ablation: rounds of one process counted as evidence", share, kAlpha)};
 }
 
 // Exact distribution of the number of sessions until confirmed, by walking all (sessions, wins).
@@ -194,19 +182,24 @@ Needed sessions_needed(double win_chance) {
 }
 
 // The table of methodology B2, exact.
-TEST(ProofSpeed, T2ConfirmationTakesAsManySessionsAsPlanned) {
+Findings sessions_as_planned(int) {
+  Findings findings;
   for (const auto& planned :
        {Needed{1.0, 7, 7}, Needed{0.9, 11, 17}, Needed{0.8, 17, 35}, Needed{0.7, 37, 90}}) {
     const auto needed = sessions_needed(planned.win_chance);
-    EXPECT_EQ(needed.median, planned.median) << planned.win_chance;
-    EXPECT_EQ(needed.p90, planned.p90) << planned.win_chance;
+    findings.push_back({fmt::format("sessions to confirm at win chance {}", planned.win_chance),
+                        fmt::format("median {}, p90 {}, exact", needed.median, needed.p90),
+                        fmt::format("median {}, p90 {}", planned.median, planned.p90),
+                        needed.median == planned.median && needed.p90 == planned.p90});
   }
+  return findings;
 }
 
-TEST(ProofSpeed, T2AGainOfOneSigmaAboveTheLeastIsConfirmedWithinTwentyFiveSessions) {
+Findings gain_of_one_sigma(int runs) {
+  Findings findings;
   for (NoiseKind kind : {NoiseKind::kIid, NoiseKind::kAr1, NoiseKind::kProcessOffset}) {
     Share share;
-    for (int run = 0; run < 400; ++run) {
+    for (int run = 0; run < runs; ++run) {
       const auto seed = sub_seed(static_cast<std::uint64_t>(run), "gain");
       NoisyMachine machine(kind, kSigma, seed);
       Rng order(sub_seed(seed, "order"));
@@ -218,8 +211,10 @@ TEST(ProofSpeed, T2AGainOfOneSigmaAboveTheLeastIsConfirmedWithinTwentyFiveSessio
       }
       share.add(test.confirmed());
     }
-    EXPECT_GE(share.lower(), 0.8) << to_string(kind) << ": " << share.rate();
+    findings.push_back(shown_above(
+        fmt::format("confirmed within 25 sessions at a gain of min_gain + sigma(session), {}", to_string(kind)), share, 0.8));
   }
+  return findings;
 }
 
 enum class Stop { kAtRandom, kAtFirstWin, kAtBudget };
@@ -243,9 +238,13 @@ bool bootstrap_covers(const std::vector<double>& values, double truth, Rng& rng)
   return quantile_type7(means, 0.025) <= truth && truth <= quantile_type7(means, 0.975);
 }
 
-Coverage coverage(NoiseKind kind, Stop stop, double gain) {
+std::string_view to_string(Stop stop) {
+  return stop == Stop::kAtRandom ? "at random" : stop == Stop::kAtFirstWin ? "at the first win" : "at the budget";
+}
+
+Coverage coverage(NoiseKind kind, Stop stop, double gain, int runs) {
   Coverage result;
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const auto seed = sub_seed(static_cast<std::uint64_t>(run), "coverage");
     NoisyMachine machine(kind, kSigma, seed);
     Rng order(sub_seed(seed, "order")), rng(sub_seed(seed, "stop"));
@@ -266,19 +265,22 @@ Coverage coverage(NoiseKind kind, Stop stop, double gain) {
   return result;
 }
 
-TEST(ProofSpeed, T3TheReportedIntervalCoversTheTruthHoweverTheDecisionStopped) {
+Findings fresh_interval_covers(int runs) {
+  Findings findings;
   for (NoiseKind kind : {NoiseKind::kIid, NoiseKind::kProcessOffset, NoiseKind::kSpikes}) {
     for (Stop stop : {Stop::kAtRandom, Stop::kAtFirstWin, Stop::kAtBudget}) {
-      const auto share = coverage(kind, stop, 0.012).fresh_sessions;
-      EXPECT_GE(share.lower(), 0.94) << to_string(kind) << ": " << share.rate();
+      const auto share = coverage(kind, stop, 0.012, runs).fresh_sessions;
+      findings.push_back(shown_above(
+          fmt::format("reported interval covers the truth, {}, stopped {}", to_string(kind), to_string(stop)), share, 0.94));
     }
   }
+  return findings;
 }
 
-TEST(ProofSpeed, T3AblationTheSessionsThatDecidedPromiseTooMuch) {
-  const auto share = coverage(NoiseKind::kProcessOffset, Stop::kAtFirstWin, 0.02).deciding_sessions;
-  ASSERT_GT(share.runs, 200);
-  EXPECT_LT(share.upper(), 0.94) << share.rate();
+Findings deciding_sessions_as_estimate(int runs) {
+  const auto share = coverage(NoiseKind::kProcessOffset, Stop::kAtFirstWin, 0.02, runs).deciding_sessions;
+  return {{"ablation: bootstrap over the sessions that decided covers the truth", at_most_text(share), "less than 94 %",
+           share.runs > 200 && share.upper() < 0.94}};
 }
 
 using Draw = std::function<double(Rng&)>;
@@ -297,7 +299,7 @@ double bimodal_quantile(double p) {
                  : 5.0 + 0.01 * normal_quantile((p - 0.9) / 0.1);
 }
 
-TEST(ProofSpeed, T5PercentileBoundsHold) {
+Findings percentile_bounds(int runs) {
   const Latency latencies[] = {
       {"log-normal", [](Rng& rng) { return std::exp(0.5 * rng.normal()); },
        [](double p) { return std::exp(0.5 * normal_quantile(p)); }},
@@ -308,25 +310,41 @@ TEST(ProofSpeed, T5PercentileBoundsHold) {
          return (slow ? 5.0 : 1.0) + 0.01 * rng.normal();
        },
        bimodal_quantile}};
+  Findings findings;
   for (const auto& latency : latencies) {
     for (const auto& [p, n] : {std::pair{0.5, 30}, {0.95, 200}, {0.99, 700}}) {
       Share share, interpolated;
       Rng rng(sub_seed(7, latency.name));
-      for (int run = 0; run < kRuns; ++run) {
+      for (int run = 0; run < runs; ++run) {
         std::vector<double> values;
         for (int i = 0; i < n; ++i) values.push_back(latency.draw(rng));
         std::sort(values.begin(), values.end());
         const auto bound = percentile_upper_bound(values, p, 0.99);
-        ASSERT_TRUE(bound);
-        share.add(bound->value >= latency.quantile(p));
+        share.add(bound && bound->value >= latency.quantile(p));
         interpolated.add(quantile_type7(values, p) >= latency.quantile(p));
       }
-      EXPECT_GE(share.upper(), 0.99) << latency.name << " " << p << ": " << share.rate();
-      // Ablation: the plain sample percentile is too low about half of the time.
-      EXPECT_LT(interpolated.upper(), 0.9) << latency.name << " " << p;
+      const std::string where = fmt::format("p{:.0f} of {} {} latencies", 100 * p, n, latency.name);
+      findings.push_back(not_refuted_above(where + ": the 99 % bound is above the true one", share, 0.99));
+      findings.push_back({"ablation: the plain sample percentile is, " + where, at_most_text(interpolated),
+                          "less than 90 %", interpolated.upper() < 0.9});
     }
   }
+  return findings;
 }
 
 }  // namespace
-}  // namespace fiel::stats
+
+std::vector<StatisticalProof> speed_proofs() {
+  return {{"T1", "Equal candidates are not told apart, whatever the noise", equal_candidates, 2000, 20000},
+          {"T1", "The luckiest of many equals is no winner", luckiest_of_sixteen, 2000, 20000},
+          {"T1", "Looking again and again costs nothing", sign_test_at_each_look, 2000, 20000},
+          {"T1", "Interleaving is what keeps drift from making winners", without_interleaving, 2000, 5000},
+          {"T1", "A process is one piece of evidence", rounds_as_evidence, 2000, 5000},
+          {"T2", "Confirmation takes as many sessions as planned", sessions_as_planned, 1, 1},
+          {"T2", "A gain of one sigma above the least is found", gain_of_one_sigma, 400, 5000},
+          {"T3", "The reported interval covers the truth however the decision stopped", fresh_interval_covers, 2000, 20000},
+          {"T3", "The sessions that decided promise too much", deciding_sessions_as_estimate, 2000, 5000},
+          {"T5", "Percentile bounds hold", percentile_bounds, 2000, 5000}};
+}
+
+}  // namespace fiel
