@@ -212,7 +212,7 @@ Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const 
     // The same sample may have been timed in several rounds: each is one look.
     for (const SampleOutputs& sample : changed) FIEL_TRY(judge.add(std::span(&sample, 1)));
     const auto hard = judge.reject_early();
-    if (hard) unfaithful = Unfaithful{status_of(*hard), "in a timed process: " + hard->message};
+    if (hard) unfaithful = Unfaithful{status_of(*hard), "after its judgement: " + hard->message};
     for (const TaskRule& task : lab.contract.accuracy.tasks) {
       const Loss loss = loss_against_gate(task, gate.scores, judge.scores());
       look["lost"][task.name] = {{"sum", loss.sum}, {"count", loss.count}};
@@ -228,7 +228,7 @@ Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const 
     // One sample on the edge may flip where bits are not repeatable; two and more than the margin is another model.
     if (tally.losses.at(task.name) >= 2 && !(mean_lost <= margin_of(lab, task))) {
       unfaithful = Unfaithful{CandidateStatus::kUnstable,
-                              fmt::format("timed processes answer differently from the judged one: {} lost {:.4g} on {} "
+                              fmt::format("later processes answer differently from the judged one: {} lost {:.4g} on {} "
                                           "probed samples ({} with other bits)",
                                           task.name, mean_lost, tally.probed, tally.changed)};
     }

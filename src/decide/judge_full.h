@@ -19,7 +19,7 @@ struct Unfaithful {
   std::string reason;
 };
 
-/// Holds outputs of a timed process against the gate record: the same bits pass at once; other bits are checked and
+/// Holds outputs of a later process against the gate record: the same bits pass at once; other bits are checked and
 /// scored, and the loss against the candidate's own gate scores, pooled over all of its processes, must stay inside the
 /// contract's margins. `entry` gets what was seen, for the journal.
 Result<std::optional<Unfaithful>> check_faith(Lab& lab, int id, std::span<const SampleOutputs> outputs, Json& entry);

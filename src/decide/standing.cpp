@@ -181,7 +181,7 @@ Result<> Standing::apply(const Event& event) {
   stage = event.type;
   if (event.type == "candidate") return on_candidate(*this, body);
   if (event.type == "build") return on_build(*this, body);
-  if (event.type == "probe" || event.type == "gate") return on_measured(*this, body);
+  if (event.type == "probe" || event.type == "gate" || event.type == "consistency") return on_measured(*this, body);
   if (event.type == "comparator") comparator = FIEL_TRY(id_of(body));
   if (event.type == "search_end") stop_reason = body.value("stop_reason", "");
   if (event.type == "anchors") return on_timed(*this, body);

@@ -126,7 +126,8 @@ void CandidateReader::take(const Event& event, const Json& body) {
   }
   if (event.type == "candidate") return take_candidate(body);
   for (const Json& entry : fields::member(body, "contenders")) take_process(entry);
-  const bool of_one = event.type == "build" || event.type == "probe" || event.type == "gate" || event.type == "holdout";
+  const bool of_one = event.type == "build" || event.type == "probe" || event.type == "gate" || event.type == "holdout" ||
+                      event.type == "consistency";
   const auto id = fields::integer(body, "id");
   if (!of_one || !id) return;
   take_process(body);
@@ -135,6 +136,8 @@ void CandidateReader::take(const Event& event, const Json& body) {
     view.build_seconds = fields::number(body, "build_seconds");
     view.artifact_bytes = fields::integer(body, "artifact_bytes");
     if (const auto twin = fields::integer(body, "same_as")) view.same_as = static_cast<int>(*twin);
+  } else if (event.type == "consistency") {
+    view.consistency_json = dump_json({{"samples", fields::member(body, "samples")}, {"spread", fields::member(body, "spread")}});
   } else if (auto gate = fields::json_text(body, "gate"); !gate.empty()) {
     (event.type == "holdout" ? view.gate_holdout_json : view.gate_tuning_json) = std::move(gate);
   }

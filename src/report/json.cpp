@@ -61,6 +61,7 @@ Json candidate_json(const CandidateView& candidate) {
   json["accuracy"] = {{"tuning", fields::parsed(candidate.gate_tuning_json)},
                       {"holdout", fields::parsed(candidate.gate_holdout_json)},
                       {"margin_left", or_null(candidate.margin_left)}};
+  json["consistency"] = fields::parsed(candidate.consistency_json);
   json["failure"] = fields::parsed(candidate.failure_json);
   return json;
 }

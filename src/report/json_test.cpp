@@ -68,7 +68,7 @@ TEST(Json, ThePageExplainsEveryKey) {
   Json document = example();
   document.erase("environment");  // the page refers to the event for these
   for (Json& candidate : document["candidates"]) {
-    for (const char* open_map : {"settings", "environment", "accuracy", "failure"}) candidate[open_map] = nullptr;
+    for (const char* open_map : {"settings", "environment", "accuracy", "consistency", "failure"}) candidate[open_map] = nullptr;
     for (const char* open_map : {"settings", "precisions", "placement"}) candidate["effective"][open_map] = nullptr;
   }
   document["budget"]["seconds_by_phase"] = nullptr;

@@ -17,7 +17,7 @@ constexpr std::array<Phase, 13> kPhases = {{
     {"set_up", "reading model and data, meeting the engines", {"run", "decidable", "engine"}},
     {"build", "building", {"build", "", ""}},
     {"reference", "the reference's outputs", {"reference", "", ""}},
-    {"gate", "accuracy on tuning data", {"gate", "", ""}},
+    {"gate", "accuracy on tuning data", {"gate", "consistency", ""}},
     {"anchors", "timing what is there before the search", {"anchors", "", ""}},
     {"search", "choosing routes", {"candidate", "search_end", ""}},
     {"probe", "probing and first timings", {"probe", "", ""}},

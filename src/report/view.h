@@ -52,6 +52,7 @@ struct CandidateView {
   std::vector<std::string> ignored;                // what did not come out as asked: "INFERENCE_PRECISION_HINT=bf16 ran as f32"
   std::vector<Port> inputs, outputs;               // empty where the journal does not have them
   std::string gate_tuning_json, gate_holdout_json;
+  std::string consistency_json;  // of a finalist: how far its own answers move when it is asked again
   std::optional<double> margin_left;               // smallest (margin - drop) / margin on the tuning set
   std::optional<double> screen_ratio;              // one session: an order for the queue, no claim
   std::vector<double> race_ratios;                 // one a session

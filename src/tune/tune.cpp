@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "decide/confirm.h"
+#include "decide/consistency.h"
 #include "decide/judge_full.h"
 #include "decide/race.h"
 #include "decide/session.h"
@@ -255,7 +256,21 @@ StepResult race_entrants(Pipeline& p) {
   return verdict;
 }
 
-// 7. The proof, nominee by nominee, in the order that the journal has held since the race ended.
+// 7. What may ship answers the same when asked again, wherever a sample stands.
+StepResult check_finalists(Pipeline& p) {
+  std::vector<int> finalists = p.nominees;
+  if (p.comparator.admissible) finalists.push_back(p.comparator.id);
+  p.lab.progress.stage("consistency", fmt::format("{} finalists are asked again, and in another order", finalists.size()));
+  for (const int id : finalists) {
+    if (!in_the_race(p.lab.standing.at(id).status)) continue;
+    FIEL_TRY(check_consistency(p.lab, id));
+    const CandidateState& state = p.lab.standing.at(id);
+    if (!in_the_race(state.status)) p.lab.progress.step(fmt::format("#{}: {}, {}", id, to_string(state.status), state.reason));
+  }
+  return std::nullopt;
+}
+
+// 8. The proof, nominee by nominee, in the order that the journal has held since the race ended.
 StepResult prove(Pipeline& p) {
   Lab& lab = p.lab;
   const double tail = 2 * p.costs.session_seconds_per_process * (kEstimatingSessions + 1) + 2 * p.costs.holdout_seconds;
@@ -264,7 +279,10 @@ StepResult prove(Pipeline& p) {
   for (std::size_t i = 0; i < p.nominees.size(); ++i) {
     const int nominee = p.nominees[i];
     const int turn = static_cast<int>(i) + 1;
-    if (!in_the_race(lab.standing.at(nominee).status)) continue;
+    if (const CandidateState& state = lab.standing.at(nominee); !in_the_race(state.status)) {
+      lost.push_back(fmt::format("#{}: {}", nominee, state.reason));
+      continue;
+    }
     lab.progress.stage("confirm", fmt::format("nominee {} of {}: #{} {}", turn, p.nominees.size(), nominee,
                                               to_string(lab.standing.at(nominee).route)));
     EveryProcess look;
@@ -321,6 +339,7 @@ Result<Verdict> tune(TuneInput& input) {
       search,               // build, probe, screen
       judge_fastest_first,  // full tuning gate
       race_entrants,        // ranking and nominees
+      check_finalists,      // the same answer again
       prove,                // fresh processes, then the hold-out, once
   };
   for (const Step step : kSteps) {

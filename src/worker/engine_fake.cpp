@@ -260,9 +260,14 @@ Result<Json> FakeEngine::write_outputs(const Json& samples, const Json& request,
                                        const std::string& phase) {
   const fs::path folder = FIEL_TRY(get_string(request, "output_dir"));
   const auto faults = output_faults(phase, request.value("batch", std::int64_t{1}));
+  const auto index_of = [](const Json& sample) { return sample.value("index", std::int64_t{0}); };
+  std::int64_t previous = -1;
   const auto acts = [&](const Fault* fault, const Json& sample, std::string_view action) {
+    const auto known = before_.find(index_of(sample));
+    if (fault->asked_again && known == before_.end()) return false;
+    if (fault->other_place && (known == before_.end() || known->second == previous)) return false;
     return fault->action == action && inferences_ >= fault->from_inference &&
-           sample.value("index", std::int64_t{0}) % fault->sample_modulo == fault->sample_is;
+           index_of(sample) % fault->sample_modulo == fault->sample_is;
   };
   Json list = Json::array();
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -296,6 +301,8 @@ Result<Json> FakeEngine::write_outputs(const Json& samples, const Json& request,
       files[name] = file;
     }
     ++inferences_;
+    if (phase == "infer") before_.emplace(index_of(sample), previous);
+    previous = index_of(sample);
     const Json entry = {{"index", sample["index"]}, {"files", files}};
     if (!missing) list.push_back(entry);
     if (extra) list.push_back(entry);

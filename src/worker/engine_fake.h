@@ -3,6 +3,7 @@
 // faults are things that serve() never does.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -49,6 +50,7 @@ class FakeEngine {
       0;  // how many processes have loaded this route, this one included; 0 without a state folder
   std::int64_t inferences_ = 0;
   bool measured_ = false;
+  std::map<std::int64_t, std::int64_t> before_;  // sample that infer had -> the one before it then, -1: none
   std::string scenario_;
   std::unique_ptr<LatencyModel> latencies_;
 };

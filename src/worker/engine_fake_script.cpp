@@ -136,7 +136,7 @@ Result<Fault> parse_fault(const Json& json) {
   FIEL_TRY(
       allow_keys(json, "a fault",
                  {"do",         "when",    "phase",  "batch",   "processes",    "from_inference",
-                  "only_timed", "samples", "signal", "status",  "after_answer", "ignore_sigterm",
+                  "only_timed", "asked_again", "other_place", "samples", "signal", "status",  "after_answer", "ignore_sigterm",
                   "grandchild", "escape",  "reason", "message", "seconds",      "bytes",
                   "text",       "merge",   "values", "sd",      "share",        "value",
                   "elements",   "to",      "output", "shape",   "dtype"}));
@@ -164,6 +164,8 @@ Result<Fault> parse_fault(const Json& json) {
     fault.from_process = processes.front(), fault.to_process = processes.back();
   FIEL_TRY(take(json, "from_inference", fault.from_inference));
   FIEL_TRY(take(json, "only_timed", fault.only_timed));
+  FIEL_TRY(take(json, "asked_again", fault.asked_again));
+  FIEL_TRY(take(json, "other_place", fault.other_place));
   if (json.contains("samples")) {
     fault.sample_modulo = std::max<std::int64_t>(1, FIEL_TRY(get_int(json["samples"], "modulo")));
     fault.sample_is = FIEL_TRY(get_int(json["samples"], "is"));

@@ -84,6 +84,8 @@ struct Fault {
   std::optional<std::int64_t> from_process, to_process;
   std::int64_t from_inference = 0;
   bool only_timed = false;  // outputs of measure, and of infer after it in the same process
+  bool asked_again = false;   // samples that infer had before in this process
+  bool other_place = false;   // samples that had another sample before them when infer had them first in this process
   std::int64_t sample_modulo = 1, sample_is = 0;
   std::string action;
   std::string parameters;  // the whole rule as JSON text

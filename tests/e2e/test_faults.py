@@ -36,6 +36,12 @@ WRONG_WHEN_TIMED = {
     "crash_in_the_proof": ({"do": "crash", "phase": "load", "processes": [6, 1000]}, "crash"),
 }
 
+# Right when each sample is asked once, in the order of the judgement.
+FORGETS = {
+    "another_answer_when_asked_again": ({"do": "flip", "asked_again": True, "phase": "infer"}, "unstable"),
+    "another_answer_in_another_place": ({"do": "flip", "other_place": True, "phase": "infer"}, "unstable"),
+}
+
 DIES = {
     "crash_in_build": ({"do": "crash", "phase": "build"}, "crash"),
     "crash_in_load": ({"do": "crash", "phase": "load", "signal": 6}, "crash"),
@@ -103,6 +109,12 @@ class Faults(Case):
 
     def test_right_when_judged_and_wrong_when_timed_never_wins(self):
         self.check_all(self.tune_beside(WRONG_WHEN_TIMED), WRONG_WHEN_TIMED)
+
+    def test_an_answer_that_depends_on_what_was_asked_before_never_wins(self):
+        run = self.tune_beside(FORGETS)
+        self.check_all(run, FORGETS)
+        self.assertIn("asked again", run.candidate("DEFECT=another_answer_when_asked_again")["reason"])
+        self.assertIn("in another place", run.candidate("DEFECT=another_answer_in_another_place")["reason"])
 
     def test_a_worker_that_dies_costs_its_candidate_only(self):
         run = self.tune_beside(DIES, extra='\n[limits]\npeak_memory = "64 MiB"\n')
