@@ -149,6 +149,14 @@ Result<> write_atomic(const fs::path& path, std::string_view bytes) {
   return sync_folder(folder_of(path));
 }
 
+Result<> write_over(const fs::path& path, std::span<const std::byte> bytes) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.is_open()) return std::unexpected(file_error("write", path, errno));
+  FIEL_TRY(write_all(file, path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) return std::unexpected(file_error("write", path, errno));
+  return {};
+}
+
 Result<> ensure_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,9 @@ Result<std::string> read_tail(const std::filesystem::path& path, std::int64_t fr
                               std::int64_t max_bytes);
 /// All of `bytes` under a temporary name in the same folder, fsync, rename, fsync of the folder.
 Result<> write_atomic(const std::filesystem::path& path, std::string_view bytes);
+/// Writes into the file that is there, if there is one, and cuts it to length: its pages are used again, which on a
+/// virtual machine is many times as fast as new ones. Not atomic, not durable: for scratch files.
+Result<> write_over(const std::filesystem::path& path, std::span<const std::byte> bytes);
 /// Makes the folder and those above it; one that is there already is fine, a file of that name is
 /// an error.
 Result<> ensure_folder(const std::filesystem::path& path);

@@ -28,6 +28,19 @@ TEST(Files, WhatWasWrittenIsReadAndNoTemporaryStays) {
   EXPECT_EQ(count_entries(folder.path()), 1);
 }
 
+TEST(Files, WritingOverAFileKeepsTheFileAndCutsItToLength) {
+  const auto folder = make_folder();
+  const fs::path path = folder.path() / "scratch";
+  const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  ASSERT_TRUE(write_over(path, bytes("a long text")));
+  struct stat before{}, after{};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  ASSERT_TRUE(write_over(path, bytes("short")));
+  ASSERT_EQ(::stat(path.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(read_text(path).value(), "short");
+}
+
 TEST(Files, AFailedWriteKeepsTheOldContentAndLeavesNothing) {
   const auto folder = make_folder();
   const fs::path path = folder.path() / "sub";

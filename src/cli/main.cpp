@@ -1,6 +1,7 @@
 // The fiel program: commands, exit statuses, nothing else. What a command does stands in its own file; what a run does
 // stands in tune/tune.cpp.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <clocale>
@@ -24,6 +25,9 @@ Start with:  fiel init model.onnx > contract.toml     or  fiel tune model.onnx -
 int main(int argc, char** argv) {
   std::setlocale(LC_ALL, "C");  // numbers in files and messages do not depend on where we run
   std::signal(SIGPIPE, SIG_IGN);
+  // Outputs come and go chunk by chunk: memory that is given back to the system each time has to be cleared anew.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   auto interrupt = fiel::Interrupt::install();
   if (!interrupt) return static_cast<int>(fiel::report_error(interrupt.error()));
   fiel::Cli cli{.cancel_fd = interrupt->cancel_fd()};

@@ -24,8 +24,15 @@ bool is_file_name(const std::string& id) {
          id.find('\0') == std::string::npos;
 }
 
-Result<> write_outputs(const std::filesystem::path& folder, std::span<const ScoreItem> items) {
+namespace fs = std::filesystem;
+
+// Files of the chunk before are moved aside and written over one by one; those that are left over go.
+Result<> write_outputs(const fs::path& folder, const fs::path& spare, std::span<const ScoreItem> items) {
+  std::error_code code;
+  fs::remove_all(spare, code);
+  fs::rename(folder, spare, code);  // not there at first
   FIEL_TRY(ensure_folder(folder));
+  fs::directory_iterator used(spare, code);
   for (const ScoreItem& item : items) {
     if (!is_file_name(item.sample->id)) {
       return fail(ErrorKind::kContract,
@@ -33,7 +40,13 @@ Result<> write_outputs(const std::filesystem::path& folder, std::span<const Scor
                               printable(item.sample->id)),
                   "rename it in labels.csv: no '/', and no '.' in front");
     }
-    FIEL_TRY(write_npz(folder / (item.sample->id + ".npz"), *item.outputs));
+    const fs::path file = folder / (item.sample->id + ".npz");
+    if (!code && used != fs::directory_iterator()) {
+      std::error_code not_moved;  // then the file is made anew
+      fs::rename(used->path(), file, not_moved);
+      used.increment(code);
+    }
+    FIEL_TRY(write_npz(file, *item.outputs));
   }
   return {};
 }
@@ -98,21 +111,25 @@ Result<std::vector<double>> parse_scores(std::string_view lines, std::span<const
   return all;
 }
 
+Result<fs::path> ChunkFolder::lay_down(const fs::path& scratch, std::span<const ScoreItem> items) {
+  if (!place_) {
+    FIEL_TRY(ensure_folder(scratch));
+    place_.emplace(FIEL_TRY(TempFolder::create(scratch, "outputs-")));
+  }
+  const fs::path folder = place_->path() / "outputs";
+  if (is_laid_down_) return folder;
+  FIEL_TRY(write_outputs(folder, place_->path() / "spare", items));
+  is_laid_down_ = true;
+  return folder;
+}
+
 Result<std::vector<double>> score_by_program(const TaskRule& task, std::span<const ScoreItem> items,
                                              const EvaluatorPlace& place) {
   FIEL_CHECK(!task.program.empty());
-  FIEL_TRY(ensure_folder(place.scratch));
   ChunkFolder alone;
-  ChunkFolder& folder = place.chunk != nullptr ? *place.chunk : alone;
-  if (!folder) {
-    folder.emplace(FIEL_TRY(TempFolder::create(place.scratch, "outputs-")));
-    if (auto written = write_outputs(folder->path(), items); !written) {
-      folder.reset();
-      return std::unexpected(std::move(written).error());
-    }
-  }
+  const fs::path folder = FIEL_TRY((place.chunk != nullptr ? *place.chunk : alone).lay_down(place.scratch, items));
   std::vector<std::string> argv = task.program;
-  argv.push_back(folder->path().string());
+  argv.push_back(folder.string());
   argv.push_back(place.dataset.string());
   const ProgramOptions options{.timeout_seconds = task.timeout_seconds, .cancel_fd = place.cancel_fd};
   auto run = run_program(argv, options);

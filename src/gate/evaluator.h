@@ -19,8 +19,19 @@
 
 namespace fiel {
 
-/// The outputs of one chunk, laid down once for all the programs that score it; removed with this object.
-using ChunkFolder = std::optional<TempFolder>;
+/// Where the outputs of a chunk are laid down, once for all the programs that score it; the next chunk's are written over
+/// them. Removed with this object.
+class ChunkFolder {
+ public:
+  /// What lies here is scored; the next items are other ones.
+  void next_chunk() { is_laid_down_ = false; }
+  /// The folder with `<sample>.npz` of each item and nothing else. Made below `scratch` at the first call.
+  Result<std::filesystem::path> lay_down(const std::filesystem::path& scratch, std::span<const ScoreItem> items);
+
+ private:
+  std::optional<TempFolder> place_;
+  bool is_laid_down_ = false;
+};
 
 struct EvaluatorPlace {
   std::filesystem::path scratch;  // the outputs' folder is made here and removed again

@@ -18,6 +18,7 @@ struct Judge::Impl {
   const SampleSet& set;
   const ReferenceStore& reference;
   EvaluatorPlace place;
+  ChunkFolder chunk = {};
   TensorRows tensors;
   std::vector<std::int64_t> groups;  // by sample of the set
   std::set<int> added = {};
@@ -26,7 +27,7 @@ struct Judge::Impl {
   std::optional<HardFault> hard = {};
 
   void compare(const SampleOutputs& sample);
-  Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items, ChunkFolder& chunk);
+  Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items);
   void keep(const TaskRule& task, int index, double score);
   Result<> score_all(std::span<const SampleOutputs* const> samples);
   PairedSlice paired(const TaskRule& task, const std::string& slice) const;
@@ -77,8 +78,7 @@ void Judge::Impl::compare(const SampleOutputs& sample) {
 
 // A program that fails on these outputs is run on the reference's for the same samples. If that works, the outputs are
 // what it cannot take, and that is the candidate's failure; else something is wrong here, and nobody is to blame.
-Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<const ScoreItem> items,
-                                               ChunkFolder& chunk) {
+Result<std::vector<double>> Judge::Impl::score(const TaskRule& task, std::span<const ScoreItem> items) {
   EvaluatorPlace shared = place;
   shared.chunk = &chunk;
   const ScoreOptions options = reference.score_options(task);
@@ -126,9 +126,9 @@ Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
     items.push_back({&set.samples[static_cast<std::size_t>(sample->index)], &views.back(),
                      &reference.views(sample->index)});
   }
-  ChunkFolder chunk;
+  chunk.next_chunk();
   for (const TaskRule& task : contract.accuracy.tasks) {
-    const auto values = FIEL_TRY(score(task, items, chunk));
+    const auto values = FIEL_TRY(score(task, items));
     if (hard) return {};
     for (std::size_t i = 0; i < values.size(); ++i) keep(task, scored[i]->index, values[i]);
   }

@@ -328,6 +328,10 @@ TEST_F(Gate, TheReferencesBitsHaveTheReferencesScoresAndNoEvaluatorIsRunOnThem) 
   ASSERT_TRUE(one.add(std::vector<SampleOutputs>{right(0), wrong(1), right(2)}));
   EXPECT_EQ(folder_.read("mine.py.log"), "s1.npz\n");
   EXPECT_EQ(one.scores().at("mine"), (std::map<int, double>{{0, 0.25}, {1, 0.25}, {2, 0.25}}));
+  // The next chunk's files take the place of this one's.
+  ASSERT_TRUE(one.add(std::vector<SampleOutputs>{wrong(3), wrong(4)}));
+  ASSERT_TRUE(one.add(std::vector<SampleOutputs>{wrong(5)}));
+  EXPECT_EQ(folder_.read("mine.py.log"), "s1.npz\ns3.npz s4.npz\ns5.npz\n");
 }
 
 TEST_F(Gate, AnEvaluatorThatCannotTakeOnlyTheCandidatesOutputsRejectsIt) {

@@ -17,6 +17,7 @@ struct ReferenceStore::Impl {
   const SampleSet* set = nullptr;
   std::filesystem::path file;
   EvaluatorPlace place;
+  ChunkFolder chunk;
   std::optional<PackWriter> writer;  // until finish()
   std::optional<MappedFile> map;     // from then on
   ReferenceIndex index;
@@ -26,8 +27,7 @@ struct ReferenceStore::Impl {
   Result<> check_names(const OutputViews& outputs, const Sample& sample) const;
   Result<TensorTraits> finite_traits(const std::string& name, const TensorView& tensor, const Sample& sample) const;
   Result<> keep(const SampleOutputs& sample);
-  Result<> score(const TaskRule& task, std::span<const ScoreItem> items, std::span<const int> indices,
-                 ChunkFolder& chunk);
+  Result<> score(const TaskRule& task, std::span<const ScoreItem> items, std::span<const int> indices);
   Result<> map_views();
 };
 
@@ -108,7 +108,7 @@ Result<> ReferenceStore::Impl::keep(const SampleOutputs& sample) {
 }
 
 Result<> ReferenceStore::Impl::score(const TaskRule& task, std::span<const ScoreItem> items,
-                                     std::span<const int> indices, ChunkFolder& chunk) {
+                                     std::span<const int> indices) {
   EvaluatorPlace shared = place;
   shared.chunk = &chunk;
   ScoreOptions options;
@@ -198,10 +198,10 @@ Result<> ReferenceStore::add(std::span<const SampleOutputs> chunk) {
   for (std::size_t i = 0; i < views.size(); ++i) {
     items.push_back({&impl_->set->samples[static_cast<std::size_t>(indices[i])], &views[i], &views[i]});
   }
-  ChunkFolder chunk_folder;
+  impl_->chunk.next_chunk();
   for (const TaskRule& task : impl_->contract->accuracy.tasks) {
     if (items.empty() || is_scored_at_the_end(task)) continue;
-    FIEL_TRY(impl_->score(task, items, indices, chunk_folder));
+    FIEL_TRY(impl_->score(task, items, indices));
   }
   return {};
 }
@@ -219,9 +219,9 @@ Result<> ReferenceStore::finish() {
     items.push_back({&impl_->set->samples[i], &impl_->views[i], &impl_->views[i]});
     indices.push_back(static_cast<int>(i));
   }
-  ChunkFolder chunk_folder;
+  impl_->chunk.next_chunk();
   for (const TaskRule& task : impl_->contract->accuracy.tasks) {
-    if (is_scored_at_the_end(task)) FIEL_TRY(impl_->score(task, items, indices, chunk_folder));
+    if (is_scored_at_the_end(task)) FIEL_TRY(impl_->score(task, items, indices));
   }
   return write_reference_index(impl_->index_file(), impl_->index);
 }

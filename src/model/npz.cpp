@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
 #include <limits>
 
+#include "base/files.h"
 #include "model/npy.h"
 #include "model/npz_reader.h"
 
@@ -285,11 +284,7 @@ Result<> write_npz(const std::filesystem::path& path, const std::map<std::string
   }
   const std::vector<std::byte> bytes = archive.close();
   if (bytes.empty()) return cannot("the archive can't be put together");
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) return cannot(std::error_code(errno, std::generic_category()).message());
-  return {};
+  return write_over(path, bytes);
 }
 
 }  // namespace fiel
