@@ -52,7 +52,7 @@ class Feed {
   std::vector<TensorView> inputs_after(std::size_t item, std::size_t step,
                                        const std::vector<Tensor>& previous) const;
 
-  /// The outputs of an item's steps (the first ones, where it was cut short), sample by sample.
+  /// The outputs of an item's steps, sample by sample.
   /// Consumes them.
   EngineResult<std::vector<SampleOutputs>> take_apart(std::size_t item,
                                                       std::vector<std::vector<Tensor>> steps) const;

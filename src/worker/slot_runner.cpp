@@ -28,6 +28,11 @@ EngineResult<> SlotRunner::advance() {
 }
 
 EngineResult<Finished> SlotRunner::take_finished() {
+  while (feed_.recurrent() && !done()) {
+    FIEL_TRY_ENGINE(prepare());
+    FIEL_TRY_ENGINE(engine_.run(slot_));
+    FIEL_TRY_ENGINE(advance());
+  }
   if (!feed_.recurrent()) steps_.push_back(FIEL_TRY_ENGINE(outputs()));
   return Finished{.item = item_, .steps = std::exchange(steps_, {})};
 }

@@ -9,7 +9,7 @@
 
 namespace fiel {
 
-/// What a slot ran last: an item, and the outputs of its steps so far.
+/// What a slot ran last: an item, and the outputs of its steps.
 struct Finished {
   std::size_t item = 0;
   std::vector<std::vector<Tensor>> steps;
@@ -24,7 +24,8 @@ class SlotRunner {
   bool done() const { return step_ == step_count_; }
   EngineResult<> prepare();
   EngineResult<> advance();
-  /// Once, after advance(): the outputs still lie in the engine where no state made us fetch them.
+  /// Once, after advance(). Runs the rest of a sequence that was cut short, which nobody times: half a sequence can't be
+  /// compared with a whole one. The outputs still lie in the engine where no state made us fetch them.
   EngineResult<Finished> take_finished();
 
  private:

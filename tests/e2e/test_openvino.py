@@ -127,5 +127,85 @@ class OpenVino(Case):
         self.assertRegex(done.stdout, r"output probabilities f32 \[1, 10\]\nlatency \d")
 
 
+RECURRENT = """fiel = 1
+[model]
+path = "recurrent.onnx"
+[[model.state]]
+output = "state_out"
+input  = "state_in"
+[data]
+tuning  = "tuning"
+holdout = "holdout"
+[target]
+engines = ["openvino"]
+[accuracy]
+claim = "this_set"
+[[accuracy.task]]
+name      = "error"
+evaluator = "absolute_error"
+output    = "y"
+max_drop  = 0.001
+[budget]
+wall = "40 s"
+"""
+
+
+class Recurrent(Case):
+    """A model with state: the samples are sequences, and the state of one step is the next one's input."""
+
+    STEPS = 6
+
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-recurrent-"))
+        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+        random = np.random.RandomState(3)
+        cls.w, cls.u, cls.v = (random.standard_normal(shape).astype(np.float32) for shape in ((4, 8), (8, 8), (8, 2)))
+        (cls.home / "recurrent.onnx").write_bytes(cls.model().SerializeToString())
+        (cls.home / "contract.toml").write_text(RECURRENT)
+        for name, count in (("tuning", 40), ("holdout", 60)):
+            x = random.standard_normal((count, cls.STEPS, 1, 4)).astype(np.float32)
+            (cls.home / name).mkdir()
+            np.savez(cls.home / name / "inputs.npz", x=x)
+            rows = [f"s{i:03},{' '.join(f'{value:.7g}' for value in cls.expected(sequence).ravel())}\n" for i, sequence in enumerate(x)]
+            (cls.home / name / "labels.csv").write_text("sample,label\n" + "".join(rows))
+
+    @classmethod
+    def model(cls):
+        from onnx import TensorProto, helper, numpy_helper
+        value = helper.make_tensor_value_info
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["xw"]), helper.make_node("MatMul", ["state_in", "u"], ["su"]),
+                 helper.make_node("Add", ["xw", "su"], ["sum"]), helper.make_node("Tanh", ["sum"], ["state_out"]),
+                 helper.make_node("MatMul", ["state_out", "v"], ["y"])]
+        graph = helper.make_graph(nodes, "recurrent",
+                                  [value("x", TensorProto.FLOAT, [1, 4]), value("state_in", TensorProto.FLOAT, [1, 8])],
+                                  [value("y", TensorProto.FLOAT, [1, 2]), value("state_out", TensorProto.FLOAT, [1, 8])],
+                                  [numpy_helper.from_array(array, name) for array, name in
+                                   ((cls.w, "w"), (cls.u, "u"), (cls.v, "v"))])
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+    @classmethod
+    def expected(cls, sequence):
+        state, outputs = np.zeros((1, 8), np.float32), []
+        for x in sequence:
+            state = np.tanh(x @ cls.w + state @ cls.u)
+            outputs.append(state @ cls.v)
+        return np.stack(outputs)
+
+    def fiel(self, *words):
+        return subprocess.run([str(BIN / "fiel"), *words], cwd=self.home, timeout=240, text=True, capture_output=True,
+                              env={**os.environ, "FIEL_STATE_DIR": str(self.home / "state"), "NO_COLOR": "1"})
+
+    def test_the_state_is_carried_from_step_to_step(self):
+        done = self.fiel("tune", "contract.toml", "-o", "run", "--json", "--routes", "INFERENCE_NUM_THREADS=[0|1]")
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        shown = json.loads(done.stdout)
+        reference = next(c for c in shown["candidates"] if "reference" in c["roles"])
+        task = next(t for t in reference["accuracy"]["tuning"]["tasks"] if not t.get("slice"))
+        self.assertLess(task["reference_score"], 1e-4)  # what NumPy computes, carrying the state
+        self.assertEqual(reference["status"], "admissible")
+        self.assertGreater(len(shown["candidates"]), 1)
+
+
 if __name__ == "__main__":
     unittest.main()
