@@ -59,13 +59,15 @@ Result<ExitStatus> run_routes(const EnginesArguments& arguments, const Cli& cli)
   Json all = Json::array();
   std::string text;
   std::vector<EngineSpace> spaces;
+  const OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  const VariantKnob variants = variant_knob(model, contract);
   for (const EngineTarget& target : contract.engines) {
     if (!arguments.engine.empty() && target.name != arguments.engine) continue;
     const EngineFound found = find_engine(target, cli.cancel_fd);
     if (!found.hello) {
       return fail(ErrorKind::kEnvironment, fmt::format("engine {} does not work here", target.name), found.problem);
     }
-    spaces.push_back(space_of(*found.hello, target.name, contract.scenario, contract.shapes.size()));
+    spaces.push_back(space_of(*found.hello, target.name, contract, contract.shapes.size(), variants));
     text += fmt::format("{} {} (* = default)\n", target.name, found.hello->version);
     Json knobs = Json::array();
     for (const Knob& knob : spaces.back().knobs) {
@@ -82,6 +84,7 @@ Result<ExitStatus> run_routes(const EnginesArguments& arguments, const Cli& cli)
   if (spaces.empty()) {
     return fail(ErrorKind::kUsage, fmt::format("the contract has no engine {}", arguments.engine), "see [target] engines");
   }
+  if (!variants.knob) text += fmt::format("no variants of the model: {}\n", variants.why_not);
   const Space space = FIEL_TRY(Space::create(std::move(spaces)));
   text += fmt::format("{:.4g} routes in all\n", space.size());
   return print_result(arguments.json ? Json{{"format", 1}, {"engines", all}, {"routes", space.size()}}.dump(1) + "\n" : text);

@@ -42,7 +42,7 @@ Json candidate_json(Lab& lab, int id) {
   for (const char* event : {"build", "gate"}) {
     if (const auto body = lab.recorder.journal().body(fmt::format("candidate/{}/{}", id, event))) {
       for (const auto& [key, value] : body->items()) {
-        if (key != "scores" && key != "digests" && key != "id") json.emplace(key, value);
+        if (key != "scores" && key != "output_bits" && key != "id") json.emplace(key, value);
       }
     }
   }

@@ -51,7 +51,9 @@ std::map<std::string, std::string> request_settings(const Lab& lab, const BuildR
   std::map<std::string, std::string> settings;
   for (const auto& [name, value] : route.settings) {
     const Knob* knob = lab.space->find_knob(route.engine, name);
-    if (knob == nullptr || knob->kind != KnobKind::kEnvironment) settings[name] = value;
+    const bool is_elsewhere =
+        knob != nullptr && (knob->kind == KnobKind::kEnvironment || knob->kind == KnobKind::kVariant);
+    if (!is_elsewhere) settings[name] = value;
   }
   return settings;
 }

@@ -53,6 +53,7 @@ struct Lab {
   const OnnxModel& model;
   const std::vector<TrafficShape>& shapes;
   const TuningSet& tuning;
+  const std::optional<SampleSet>& calibration;
   WorkerPool& pool;
   Recorder& recorder;
   Standing& standing;
@@ -69,6 +70,7 @@ struct Lab {
   std::map<std::string, int> identities = {};  // effective identity -> first candidate that had it
   std::map<std::string, int> by_route = {};    // route text -> candidate
   std::set<std::string> checked_artifacts = {};  // by this process
+  std::set<std::string> made_variants = {};      // by this process
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
 };
@@ -96,7 +98,7 @@ Deadlines deadlines_for(const Contract& contract);
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
                                               const std::string& log_name);
 
-/// Settings of a route that go into requests (all but those of kind environment).
+/// Settings of a route that go into requests (all but those of kind environment and variant).
 std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route);
 std::int64_t batch_of(const BuildRoute& route);
 std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest);

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/units.h"
 #include "decide/rounds.h"
+#include "decide/variants.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -21,6 +22,7 @@ std::string candidate_digest(const Lab& lab, const BuildRoute& route) {
   digest.field(lab.model.digest).field(engine.hello.engine).field(engine.hello.version);
   digest.field(lab.contract.device).field(to_string(route)).field(to_string(lab.contract.scenario));
   for (const std::string& feature : engine.hello.cpu_features) digest.field(feature);
+  if (route.settings.contains(std::string(kVariantKnob)) && lab.calibration) digest.field(lab.calibration->digest);
   for (const int core : lab.contract.cores) digest.field(fmt::format("{}", core));
   for (const TrafficShape& shape : lab.shapes) {
     for (const auto& [name, dims] : shape.inputs) digest.field(name).field(to_string(dims));
@@ -74,6 +76,8 @@ Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::
 Result<Json> build_in_fresh_process(Lab& lab, int id) {
   const CandidateState& state = lab.standing.at(id);
   Json body = {{"id", id}};
+  auto model = FIEL_TRY(model_of(lab, state.route));
+  if (const auto* failure = std::get_if<Failure>(&model)) return with_outcome(std::move(body), *failure);
   auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id));
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
@@ -84,7 +88,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "artifact-"));
   const auto artifact = folder.path() / "files";
   FIEL_TRY(ensure_folder(artifact));
-  const BuildOrder order{.model = lab.model.path,
+  const BuildOrder order{.model = std::get<std::filesystem::path>(model),
                          .device = lab.contract.device,
                          .settings = request_settings(lab, state.route),
                          .shapes = lab.shapes,

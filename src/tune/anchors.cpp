@@ -30,6 +30,8 @@ Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
 
 Result<> meet_engines(Lab& lab) {
   std::vector<EngineSpace> spaces;
+  const VariantKnob variants = variant_knob(lab.model, lab.contract);
+  if (!variants.knob) lab.progress.step("no variants of the model: " + variants.why_not);
   for (auto& [name, engine] : lab.engines) {
     engine.hello = FIEL_TRY(greet(lab, engine));
     const std::string version = engine.hello.version;
@@ -45,7 +47,7 @@ Result<> meet_engines(Lab& lab) {
                               body["version"].get<std::string>(), version),
                   "its timings would not be comparable: start a new run");
     }
-    spaces.push_back(space_of(engine.hello, name, lab.contract.scenario, lab.shapes.size()));
+    spaces.push_back(space_of(engine.hello, name, lab.contract, lab.shapes.size(), variants));
   }
   lab.space = FIEL_TRY(Space::create(std::move(spaces)));
   return {};

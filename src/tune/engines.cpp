@@ -50,10 +50,12 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
   return found;
 }
 
-EngineSpace space_of(const HelloResult& hello, const std::string& name, Scenario scenario, std::size_t shapes) {
+EngineSpace space_of(const HelloResult& hello, const std::string& name, const Contract& contract, std::size_t shapes,
+                     const VariantKnob& variants) {
   EngineSpace space{.engine = name, .knobs = {}, .forbidden = {}};
+  if (variants.knob) space.knobs.push_back(*variants.knob);  // first, since nothing else pays as much
   for (const Knob& knob : hello.knobs) {
-    if (knob.kind == KnobKind::kBatch && scenario != Scenario::kOffline) continue;
+    if (knob.kind == KnobKind::kBatch && contract.scenario != Scenario::kOffline) continue;
     if (knob.kind == KnobKind::kShape && shapes > 1) continue;
     space.knobs.push_back(knob);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contract/contract.h"
+#include "decide/variants.h"
 #include "pool/requests.h"
 #include "route/space.h"
 
@@ -26,7 +27,9 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd);
 /// The engines that fiel has workers of its own for.
 std::vector<EngineTarget> known_engines();
 
-/// The knobs that count in a scenario: batch only in `offline`, static shapes only where one shape is served.
-EngineSpace space_of(const HelloResult& hello, const std::string& name, Scenario scenario, std::size_t shapes);
+/// The knobs that count under a contract: batch only in `offline`, static shapes only where one shape is served, and the
+/// model's variants.
+EngineSpace space_of(const HelloResult& hello, const std::string& name, const Contract& contract, std::size_t shapes,
+                     const VariantKnob& variants);
 
 }  // namespace fiel

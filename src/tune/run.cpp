@@ -76,6 +76,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options) {
     json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
   }
   json["data"]["tuning"] = set_json(tuning.digest, static_cast<std::int64_t>(tuning.samples.size()), tuning.slice_counts());
+  if (ground.calibration) json["data"]["calibration"] = set_json(ground.calibration->digest, static_cast<std::int64_t>(ground.calibration->samples.size()), ground.calibration->slice_counts());
   json["data"]["holdout"] = set_json(holdout.digest(), holdout.size(), holdout.slice_counts());
   const auto candidates = options.candidates ? options.candidates : contract.budget.candidates;
   json["candidates"] = candidates ? Json(*candidates) : Json(nullptr);
@@ -101,6 +102,9 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
   }
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
   if (run["data"]["tuning"]["digest"] != ground.tuning.get().digest) return changed("the tuning set");
+  if (ground.calibration && run["data"]["calibration"]["digest"] != ground.calibration->digest) {
+    return changed("the calibration set");
+  }
   if (run["data"]["holdout"]["digest"] != all.holdout.digest()) return changed("the hold-out set");
   if (run["machine"]["cpu"] != cpu_name()) return changed("the CPU");
   return {};
@@ -123,12 +127,13 @@ Result<> check_cores(const Contract& contract) {
 Result<> check_words(const Ground& ground, const TuneOptions& options, int cancel_fd) {
   if (ground.contract.baseline.empty() && options.routes.empty()) return {};
   std::vector<EngineSpace> spaces;
+  const VariantKnob variants = variant_knob(ground.model, ground.contract);
   for (const EngineTarget& target : ground.contract.engines) {
     const EngineFound found = find_engine(target, cancel_fd);
     if (!found.hello) {
       return fail(ErrorKind::kEnvironment, fmt::format("engine {} does not work here", target.name), found.problem);
     }
-    spaces.push_back(space_of(*found.hello, target.name, ground.contract.scenario, ground.shapes.size()));
+    spaces.push_back(space_of(*found.hello, target.name, ground.contract, ground.shapes.size(), variants));
   }
   const Space space = FIEL_TRY(Space::create(std::move(spaces)));
   if (!ground.contract.baseline.empty()) {

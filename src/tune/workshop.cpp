@@ -12,12 +12,12 @@ namespace fiel {
 
 namespace {
 
-Result<Ground> ground_of(Contract contract, OnnxModel model, TuningSet tuning, std::span<const std::string> notes,
+Result<Ground> ground_of(Contract contract, OnnxModel model, TuningSet tuning, std::optional<SampleSet> calibration, std::span<const std::string> notes,
                          ProgressSink& progress) {
   for (const std::string& note : notes) progress.warn(note);
   for (const std::string& warning : tuning.get().warnings) progress.warn(warning);
   auto shapes = FIEL_TRY(traffic_shapes(contract, model, tuning.get()));
-  return Ground{std::move(contract), std::move(model), std::move(tuning), std::move(shapes)};
+  return Ground{std::move(contract), std::move(model), std::move(tuning), std::move(calibration), std::move(shapes)};
 }
 
 }  // namespace
@@ -26,14 +26,16 @@ Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::pat
   OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
   DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
   Ground ground =
-      FIEL_TRY(ground_of(std::move(contract), std::move(model), std::move(data.tuning), data.notes, progress));
+      FIEL_TRY(ground_of(std::move(contract), std::move(model), std::move(data.tuning), std::move(data.calibration),
+                         data.notes, progress));
   return TuneGround{std::move(ground), std::move(data.holdout)};
 }
 
 Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress) {
   OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
   SearchSets data = FIEL_TRY(read_search_sets(contract, model, packs));
-  return ground_of(std::move(contract), std::move(model), std::move(data.tuning), data.notes, progress);
+  return ground_of(std::move(contract), std::move(model), std::move(data.tuning), std::move(data.calibration), data.notes,
+                   progress);
 }
 
 World real_world(int cancel_fd) {
@@ -50,6 +52,7 @@ Workshop::Workshop(World world, Ground ground, Journal journal, const std::files
            .model = ground_.model,
            .shapes = ground_.shapes,
            .tuning = ground_.tuning,
+           .calibration = ground_.calibration,
            .pool = *world_.pool,
            .recorder = recorder_,
            .standing = standing_,

@@ -16,6 +16,7 @@ struct Ground {
   Contract contract;
   OnnxModel model;
   TuningSet tuning;
+  std::optional<SampleSet> calibration;
   std::vector<TrafficShape> shapes;
 };
 

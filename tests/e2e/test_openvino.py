@@ -72,6 +72,14 @@ class OpenVino(Case):
         done = self.fiel("check", "run/contract.toml", "--route", "engine=openvino INFERENCE_NUM_THREADS=1")
         self.assertEqual(done.status, 0, done.err)
 
+    def test_a_variant_in_8_bits_is_made_built_and_judged(self):
+        done = self.fiel("check", "run/contract.toml", "--route", "engine=openvino variant=int8", "--json")
+        self.assertIn(done.status, (0, 8), done.err)  # whether it is accurate enough is its own matter
+        candidate = json.loads(done.out)
+        self.assertIn(candidate["status"], ("admissible", "wrong", "wrong_slice"), candidate["reason"])
+        self.assertTrue({"i8", "u8"} & set(candidate["effective"]["precisions"]), candidate["effective"])
+        self.assertIn("observing the ranges", done.err)
+
     def test_engines_and_routes_tell_what_works_here(self):
         done = self.fiel("engines", "--json")
         self.assertEqual(done.status, 0, done.err)
@@ -80,7 +88,7 @@ class OpenVino(Case):
         self.assertRegex(engines["openvino"]["version"], r"^20\d\d\.\d")
         routes = self.fiel("routes", "run/contract.toml")
         self.assertEqual(routes.status, 0, routes.err)
-        for name in ("INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT"):
+        for name in ("variant", "INFERENCE_PRECISION_HINT", "NUM_STREAMS", "INFERENCE_NUM_THREADS", "PERFORMANCE_HINT"):
             self.assertIn(name, routes.out)
 
     def export(self):
