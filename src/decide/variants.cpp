@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/rng.h"
 #include "journal/record.h"
 #include "variant/rewriter.h"
 
@@ -16,26 +19,36 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFloat32 = "float32";
+constexpr std::size_t kSensitivitySamples = 12;
+constexpr double kSensitivitySeconds = 25;  // regions that were not measured by then rank by rounding alone
 
 bool is_convolution(const Region& region) { return region.op == "Conv"; }
 
-// How a variant is made; `regions` are those that become 8 bit.
+// How a variant is made; `regions` may become 8 bit, and of them the share that loses least does.
 struct Recipe {
   std::string name;
   std::set<std::string> regions;
   std::string ranges = "min_max";
-  int weight_bits = 8;
+  double share = 1;
 };
 
+// Kernels of x86 CPUs without VNNI add two products of 8 bits in 16, which saturates; with weights of 7 bits it can't.
+int weight_bits(const Lab& lab) {
+  const auto& features = lab.engines.at(lab.contract.engines.front().name).hello.cpu_features;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(features, [&](const std::string& one) { return one.find(name) != std::string::npos; });
+  };
+  return has("avx") && !has("vnni") && !has("amx_int8") ? 7 : 8;
+}
+
 std::vector<Recipe> recipes(const std::vector<Region>& regions) {
-  std::set<std::string> all, inner, convolutions, products;
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    all.insert(regions[i].name);
-    if (i > 0 && i + 1 < regions.size()) inner.insert(regions[i].name);
-    (is_convolution(regions[i]) ? convolutions : products).insert(regions[i].name);
+  std::set<std::string> all, convolutions, products;
+  for (const Region& region : regions) {
+    all.insert(region.name);
+    (is_convolution(region) ? convolutions : products).insert(region.name);
   }
-  std::vector<Recipe> list = {{"int8", all}, {"int8_average", all, "average"}, {"int8_7bit", all, "min_max", 7}};
-  if (!inner.empty()) list.push_back({"int8_inner", inner});
+  std::vector<Recipe> list = {{"int8", all}, {"int8_75", all, "min_max", 0.75}, {"int8_50", all, "min_max", 0.5},
+                              {"int8_average", all, "average"}};
   if (!convolutions.empty() && !products.empty()) {
     list.push_back({"int8_conv", convolutions});
     list.push_back({"int8_matmul", products});
@@ -47,32 +60,60 @@ Failure failed(FailureKind kind, std::string message) {
   return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = {}, .exit_status = {}, .signal = {}};
 }
 
+// One process of the first engine, in float32, that builds and runs one model of ours after another on calibration samples.
+class Bench {
+ public:
+  explicit Bench(Lab& lab) : lab_(lab), name_(lab.contract.engines.front().name) {}
+
+  /// Empty: it ran. Failure: of the process, which is dead then, or of the model.
+  Result<std::optional<Failure>> run(const fs::path& model, std::span<const int> samples, const TakeChunk& take) {
+    const EngineHere& engine = lab_.engines.at(name_);
+    const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
+    if (!live_) {
+      auto started = start_worker(lab_, engine, route, "observe");
+      if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
+      live_ = Live{.id = 0, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {}, .batch = 1};
+    }
+    auto folder = FIEL_TRY(TempFolder::create(lab_.folder / "scratch", "observer-"));
+    const auto settings = request_settings(lab_, route);
+    auto built = request_build(*live_->worker,
+                               {.model = model, .device = lab_.contract.device, .settings = settings, .shapes = lab_.shapes,
+                                .artifact_dir = folder.path()},
+                               deadlines_for(lab_.contract).build);
+    if (auto* failure = std::get_if<Failure>(&built)) return std::optional(std::move(*failure));
+    auto loaded = request_load(*live_->worker,
+                               {.artifact_dir = folder.path(), .device = lab_.contract.device, .settings = settings,
+                                .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = {}},
+                               deadlines_for(lab_.contract).load);
+    if (auto* failure = std::get_if<Failure>(&loaded)) return std::optional(std::move(*failure));
+    return infer_set(lab_, *live_, *lab_.calibration, samples, {}, take);
+  }
+
+  bool alive() const { return !live_ || live_->worker->alive(); }
+  ~Bench() {
+    if (live_) say_bye(*live_->worker);
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+ private:
+  Lab& lab_;
+  std::string name_;
+  std::optional<Live> live_ = {};
+};
+
+std::vector<int> first_samples(const Lab& lab, std::size_t at_most) {
+  auto order = stratified_order(*lab.calibration, sub_seed(lab.seed, "calibration"));
+  order.resize(std::min(order.size(), at_most));
+  return order;
+}
+
 // All extremes that a process saw, by output of the observer.
 using Extremes = std::map<std::string, std::vector<double>>;
 
-// One process of the first engine, in float32, runs the observer over the calibration set.
 Result<std::optional<Failure>> observe_extremes(Lab& lab, const fs::path& observer, Extremes& extremes) {
-  const std::string& name = lab.contract.engines.front().name;
-  const EngineHere& engine = lab.engines.at(name);
-  const BuildRoute route{.engine = name, .settings = engine.hello.float32_settings};
-  auto started = start_worker(lab, engine, route, "observe");
-  if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
-  Live live{.id = 0, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {}, .batch = 1};
-  auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "observer-"));
-  const auto settings = request_settings(lab, route);
-  auto built = request_build(*live.worker,
-                             {.model = observer, .device = lab.contract.device, .settings = settings, .shapes = lab.shapes,
-                              .artifact_dir = folder.path()},
-                             deadlines_for(lab.contract).build);
-  if (auto* failure = std::get_if<Failure>(&built)) return std::optional(std::move(*failure));
-  auto loaded = request_load(*live.worker,
-                             {.artifact_dir = folder.path(), .device = lab.contract.device, .settings = settings,
-                              .shapes = lab.shapes, .scenario = Scenario::kSingleStream, .state = {}},
-                             deadlines_for(lab.contract).load);
-  if (auto* failure = std::get_if<Failure>(&loaded)) return std::optional(std::move(*failure));
-  std::vector<int> order(lab.calibration->samples.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-  auto failure = FIEL_TRY(infer_set(lab, live, *lab.calibration, order, {}, [&](auto outputs, Last) -> Result<bool> {
+  Bench bench(lab);
+  return bench.run(observer, first_samples(lab, lab.calibration->samples.size()), [&](auto outputs, Last) -> Result<bool> {
     for (const SampleOutputs& sample : outputs) {
       for (const auto& [output, tensor] : sample.tensors) {
         if (tensor.dtype != DType::kFloat32 || tensor.bytes.size() != sizeof(float)) continue;
@@ -82,9 +123,7 @@ Result<std::optional<Failure>> observe_extremes(Lab& lab, const fs::path& observ
       }
     }
     return true;
-  }));
-  if (!failure) say_bye(*live.worker);
-  return failure;
+  });
 }
 
 double average(const std::vector<double>& values) {
@@ -115,6 +154,7 @@ Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
       if (!finite) continue;  // a region without a range stays in float
       body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
       body["average"][activation] = {average(low), average(high)};
+      body["power"][activation] = average(extremes[rewriter.observed_power(i)]);
     }
     body["seconds"] = lab.recorder.live_seconds() - started_at;
     return Record{.body = std::move(body)};
@@ -129,16 +169,91 @@ Ranges ranges_from(const Json& body, const std::string& method) {
   return ranges;
 }
 
+// Relative L2 error of the outputs with one region alone in 8 bits, averaged over some calibration samples.
+Result<std::optional<double>> error_of_one(Lab& lab, Bench& bench, const Rewriter& rewriter, const std::string& region,
+                                           const Ranges& ranges, std::span<const int> samples,
+                                           const std::map<int, SampleOutputs>& expected) {
+  const fs::path file = lab.folder / "scratch" / "one_region.onnx";
+  FIEL_TRY(rewriter.write_int8(file, ranges, {.regions = {region}, .weight_bits = weight_bits(lab)}));
+  double sum = 0;
+  const auto failure = FIEL_TRY(bench.run(file, samples, [&](auto outputs, Last) -> Result<bool> {
+    for (const SampleOutputs& sample : outputs) {
+      const OutputViews now = views_of(sample);
+      for (const auto& [output, tensor] : expected.at(sample.index).tensors) {
+        const auto found = now.find(output);
+        sum += found == now.end() ? 1 : compare_tensor(tensor.view(), found->second, nullptr).errors.l2;
+      }
+    }
+    return true;
+  }));
+  if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
+  if (failure || !std::isfinite(sum)) return std::optional<double>();
+  return std::optional(sum / static_cast<double>(samples.size()));
+}
+
+// {"errors": {region: error}} of the regions that could be measured in the time there is, the noisiest by rounding first:
+// those are the ones to know.
+Result<Json> measure_sensitivity(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, const Json& observed) {
+  return lab.recorder.once("sensitivity", "sensitivity", [&]() -> Result<Record> {
+    const double started_at = lab.recorder.live_seconds();
+    lab.progress.step(fmt::format("measuring what each of {} nodes loses in 8 bits, alone", rewriter.regions().size()));
+    std::vector<std::pair<double, std::string>> queue;
+    for (std::size_t i = 0; i < rewriter.regions().size(); ++i) {
+      const Region& region = rewriter.regions()[i];
+      const auto range = ranges.find(region.activation);
+      if (range == ranges.end()) continue;
+      const double power = observed["power"][region.activation].get<double>();
+      queue.emplace_back(rewriter.weight_noise(i, weight_bits(lab)) + Rewriter::activation_noise(range->second, power), region.name);
+    }
+    std::ranges::sort(queue, std::greater());
+    const auto samples = first_samples(lab, kSensitivitySamples);
+    std::map<int, SampleOutputs> expected;
+    Json body = {{"errors", Json::object()}, {"samples", samples.size()}};
+    std::optional<Bench> bench;
+    bench.emplace(lab);
+    auto failure = FIEL_TRY(bench->run(lab.model.path, samples, [&](auto outputs, Last) -> Result<bool> {
+      for (const SampleOutputs& sample : outputs) expected[sample.index] = sample;
+      return true;
+    }));
+    if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
+    for (const auto& [noise, region] : queue) {
+      if (failure || lab.recorder.live_seconds() - started_at > kSensitivitySeconds) break;
+      if (!bench->alive()) bench.emplace(lab);
+      const auto error = FIEL_TRY(error_of_one(lab, *bench, rewriter, region, ranges, samples, expected));
+      if (error) body["errors"][region] = *error;
+      lab.progress.status(fmt::format("sensitivity: {} of {} nodes", body["errors"].size(), queue.size()));
+    }
+    body["seconds"] = lab.recorder.live_seconds() - started_at;
+    return Record{.body = std::move(body)};
+  });
+}
+
+// The share of the recipe's regions that lose least alone; those that were not measured are taken to lose least, since the
+// noisiest by rounding were measured first. A sum of single losses is a proxy: whether what comes out is accurate the gate says.
+Result<std::set<std::string>> least_sensitive(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const Ranges& ranges,
+                                              const Json& observed) {
+  std::vector<std::pair<double, std::string>> errors;
+  for (const Region& region : rewriter.regions()) {
+    if (recipe.regions.contains(region.name) && ranges.contains(region.activation)) errors.emplace_back(0, region.name);
+  }
+  if (recipe.share < 1) {
+    const Json measured = FIEL_TRY(measure_sensitivity(lab, rewriter, ranges, observed));
+    for (auto& [error, name] : errors) error = object_or_empty(measured, "errors").value(name, 0.0);
+    std::ranges::sort(errors);
+    errors.resize(static_cast<std::size_t>(std::ceil(recipe.share * static_cast<double>(errors.size()))));
+  }
+  std::set<std::string> chosen;
+  for (const auto& [error, name] : errors) chosen.insert(name);
+  return chosen;
+}
+
 Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const Json& observed) {
   if (observed.contains("failure")) {
     return failed(FailureKind::kUnsupported, "the ranges of the model's activations can't be observed: " +
                                                  observed["failure"].value("message", ""));
   }
   const Ranges ranges = ranges_from(observed, recipe.ranges);
-  Int8Choice choice{.regions = {}, .weight_bits = recipe.weight_bits};
-  for (const Region& region : rewriter.regions()) {
-    if (recipe.regions.contains(region.name) && ranges.contains(region.activation)) choice.regions.insert(region.name);
-  }
+  Int8Choice choice{.regions = FIEL_TRY(least_sensitive(lab, rewriter, recipe, ranges, observed)), .weight_bits = weight_bits(lab)};
   if (choice.regions.empty()) return failed(FailureKind::kUnsupported, "no node has an activation of a finite range");
   const fs::path file = lab.folder / "variants" / (recipe.name + ".onnx");
   FIEL_TRY(ensure_folder(file.parent_path()));
@@ -165,8 +280,8 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract) {
   if (rewriter->regions().empty()) return {{}, "the model has no Conv, MatMul or Gemm with constant float32 weights"};
   Knob knob{.name = std::string(kVariantKnob), .kind = KnobKind::kVariant, .values = {std::string(kFloat32)},
             .default_value = std::string(kFloat32),
-            .help = "The model as it is, or with its Conv, MatMul and Gemm nodes in 8 bits: all of them, all but the first and the "
-                    "last (inner), those of one kind; ranges by extremes or by their average, weights of 8 or 7 bits.",
+            .help = "The model as it is, or with its Conv, MatMul and Gemm nodes in 8 bits: all of them, the share in per cent that "
+                    "loses least alone, those of one kind; ranges by the extremes seen or by the average of each sample's.",
             .only_if = {}};
   for (const Recipe& recipe : recipes(rewriter->regions())) knob.values.push_back(recipe.name);
   return {std::move(knob), {}};

@@ -13,9 +13,10 @@ struct Phase {
   std::array<std::string_view, 3> types;  // of events
 };
 
-constexpr std::array<Phase, 13> kPhases = {{
+constexpr std::array<Phase, 14> kPhases = {{
     {"set_up", "reading model and data, meeting the engines", {"run", "decidable", "engine"}},
-    {"build", "building", {"build", "", ""}},
+    {"build", "building", {"build", "variant", ""}},
+    {"variants", "observing the model for its variants", {"observe", "sensitivity", ""}},
     {"reference", "the reference's outputs", {"reference", "", ""}},
     {"gate", "accuracy on tuning data", {"gate", "consistency", ""}},
     {"anchors", "timing what is there before the search", {"anchors", "", ""}},

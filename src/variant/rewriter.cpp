@@ -80,21 +80,25 @@ struct QuantisedWeights {
   std::vector<float> scales;  // by channel
 };
 
+// In which channel the k-th element lies.
+std::size_t channel_of(const onnx::TensorProto& tensor, int axis, std::size_t k) {
+  std::size_t inner = 1;
+  for (int i = axis + 1; i < tensor.dims_size(); ++i) inner *= static_cast<std::size_t>(tensor.dims(i));
+  return k / inner % static_cast<std::size_t>(tensor.dims(axis));
+}
+
 // Symmetric, w = scale[channel] * q. A channel of zeros has scale 1.
 QuantisedWeights quantise(const std::vector<float>& values, const onnx::TensorProto& tensor, int axis, int bits) {
   const auto channels = static_cast<std::size_t>(tensor.dims(axis));
-  std::size_t inner = 1;
-  for (int i = axis + 1; i < tensor.dims_size(); ++i) inner *= static_cast<std::size_t>(tensor.dims(i));
-  const auto channel_of = [&](std::size_t i) { return i / inner % channels; };
   QuantisedWeights result{.values = std::vector<std::int8_t>(values.size()), .scales = std::vector<float>(channels, 0.0F)};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    float& largest = result.scales[channel_of(i)];
+    float& largest = result.scales[channel_of(tensor, axis, i)];
     largest = std::max(largest, std::abs(values[i]));
   }
   const float limit = static_cast<float>((1 << (bits - 1)) - 1);
   for (float& scale : result.scales) scale = scale > 0 && std::isnormal(scale / limit) ? scale / limit : 1.0F;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const float q = std::nearbyint(values[i] / result.scales[channel_of(i)]);
+    const float q = std::nearbyint(values[i] / result.scales[channel_of(tensor, axis, i)]);
     result.values[i] = static_cast<std::int8_t>(std::clamp(q, -limit, limit));
   }
   return result;
@@ -255,14 +259,45 @@ const std::vector<LeftOut>& Rewriter::left_out() const { return impl_->left_out;
 
 std::string Rewriter::observed_low(std::size_t i) const { return fmt::format("fiel/low/{}", i); }
 std::string Rewriter::observed_high(std::size_t i) const { return fmt::format("fiel/high/{}", i); }
+std::string Rewriter::observed_power(std::size_t i) const { return fmt::format("fiel/power/{}", i); }
+
+double Rewriter::weight_noise(std::size_t i, int weight_bits) const {
+  const onnx::NodeProto& node = impl_->model.graph().node(impl_->nodes[i]);
+  const onnx::TensorProto& tensor = *constants_of(impl_->model.graph()).at(node.input(1));
+  const int axis = channel_axis(node, tensor);
+  const std::vector<float> values = *floats_of(tensor);
+  const QuantisedWeights quantised = quantise(values, tensor, axis, weight_bits);
+  double noise = 0, power = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double scale = quantised.scales[channel_of(tensor, axis, k)];
+    const double error = values[k] - scale * quantised.values[k];
+    noise += error * error;
+    power += static_cast<double>(values[k]) * values[k];
+  }
+  return power > 0 ? noise / power : 0;
+}
+
+double Rewriter::activation_noise(const Range& range, double power) {
+  const double scale = uint8_scale(range).scale;
+  return power > 0 ? scale * scale / 12 / power : 0;
+}
 
 Result<> Rewriter::write_observer(const std::filesystem::path& file) const {
   onnx::ModelProto model = impl_->model;
   onnx::GraphProto& graph = *model.mutable_graph();
   graph.clear_output();
   for (std::size_t i = 0; i < impl_->regions.size(); ++i) {
-    for (const auto& [op, name] : {std::pair{"ReduceMin", observed_low(i)}, {"ReduceMax", observed_high(i)}}) {
-      add_attribute(add_node(graph, op, {impl_->regions[i].activation}, name), "keepdims", 0);
+    const std::string& activation = impl_->regions[i].activation;
+    const std::string square = fmt::format("fiel/square/{}", i);
+    add_node(graph, "Mul", {activation, activation}, square);
+    struct Observed {
+      const char* op;
+      std::string of, name;
+    };
+    for (const auto& [op, of, name] : {Observed{"ReduceMin", activation, observed_low(i)},
+                                       Observed{"ReduceMax", activation, observed_high(i)},
+                                       Observed{"ReduceMean", square, observed_power(i)}}) {
+      add_attribute(add_node(graph, op, {of}, name), "keepdims", 0);
       onnx::ValueInfoProto& output = *graph.add_output();
       output.set_name(name);
       output.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);

@@ -64,12 +64,18 @@ class Rewriter {
   const std::vector<Region>& regions() const;  // in the graph's order
   const std::vector<LeftOut>& left_out() const;
 
-  /// A model with the same inputs whose outputs are the smallest and the largest element of each region's activation, float32
-  /// scalars: see observed_low() and observed_high().
+  /// A model with the same inputs whose outputs are the smallest and the largest element of each region's activation and the
+  /// mean of its elements' squares, float32 scalars: see observed_low() and its kin.
   Result<> write_observer(const std::filesystem::path& file) const;
   /// Names of the observer's outputs for the activation of regions()[i].
   std::string observed_low(std::size_t i) const;
   std::string observed_high(std::size_t i) const;
+  std::string observed_power(std::size_t i) const;
+
+  /// What rounding adds, as a share of the power: of the weights of regions()[i], sum of (w - scale q)^2 / sum of w^2; of an
+  /// activation of this range and power, scale^2 / 12 / power (a uniform rounding error). Both are proxies: good to rank by.
+  double weight_noise(std::size_t i, int weight_bits) const;
+  static double activation_noise(const Range& range, double power);
 
   /// The model with the chosen regions in 8 bits; inputs, outputs, names and metadata are kept, the opset becomes 13 or
   /// stays above. FIEL_CHECKs that each chosen region's activation has a range.

@@ -85,10 +85,11 @@ TEST_F(Rewriting, TheObserverTellsTheRangeOfEachActivation) {
   ASSERT_TRUE(open("net.onnx").write_observer(folder_ / "observer.onnx"));
   EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
 outputs = run('observer.onnx', x)
-assert len(outputs) == 8 and all(o.shape == () for o in outputs)
+assert len(outputs) == 12 and all(o.shape == () for o in outputs)
 assert np.isclose(outputs[0], x.min()) and np.isclose(outputs[1], x.max()), outputs
 names = [o.name for o in onnx.load('observer.onnx').graph.output]
-assert names[:3] == ['fiel/low/0', 'fiel/high/0', 'fiel/low/1'], names
+assert np.isclose(outputs[2], (x * x).mean(), rtol=1e-5), outputs
+assert names[:4] == ['fiel/low/0', 'fiel/high/0', 'fiel/power/0', 'fiel/low/1'], names
 )"));
 }
 
@@ -158,6 +159,18 @@ open('cut.onnx', 'wb').write(b'\x0a\xff\xff')
   EXPECT_THAT(message("flow.onnx"), HasSubstr("If node either"));
   EXPECT_THAT(message("far.onnx"), HasSubstr("weights w lie in another file"));
   EXPECT_THAT(message("cut.onnx"), HasSubstr("no ONNX file"));
+}
+
+TEST_F(Rewriting, RoundingNoiseIsAShareOfThePower) {
+  ASSERT_TRUE(folder_.python(std::string(kMake) + R"(
+w = np.array([[100, 0.4], [0, 100]], np.float32)   # steps of 100/127: 0.4 rounds to 1 step in column 1
+graph = h.make_graph([node('MatMul', ['x', 'w'], ['y'])], 'net', [value('x', T.FLOAT, [2])], [value('y', T.FLOAT, [2])], [nh.from_array(w, 'w')])
+onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', 17)], ir_version=8), 'net.onnx')
+)"));
+  const double step = 100.0 / 127;
+  EXPECT_NEAR(open("net.onnx").weight_noise(0, 8), (step - 0.4) * (step - 0.4) / (2 * 100 * 100 + 0.16), 1e-9);
+  EXPECT_NEAR(Rewriter::activation_noise({0, 255}, 4), 1.0 / 12 / 4, 1e-9);
+  EXPECT_EQ(Rewriter::activation_noise({0, 0}, 0), 0);
 }
 
 TEST(UInt8Scale, HoldsZeroAndBothEnds) {
