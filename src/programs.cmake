@@ -9,6 +9,7 @@ function(fiel_program name source)
 endfunction()
 
 fiel_program(fiel cli/main.cpp NEEDS fiel_cli)
+fiel_program(fiel-worker-loop worker/loop_worker_main.cpp NEEDS fiel_worker)
 
 # An engine is a library of its own, so that its worker and its tests hold it and nobody else does.
 file(GLOB _openvino_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_openvino*.cpp)

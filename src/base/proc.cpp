@@ -48,6 +48,8 @@ std::optional<ProcessFacts> parse_stat(pid_t pid, const std::string& text) {
   if (name_end == std::string::npos) return std::nullopt;
   ProcessFacts facts;
   facts.pid = pid;
+  const std::size_t name_start = text.find('(');
+  if (name_start < name_end) facts.name = text.substr(name_start + 1, name_end - name_start - 1);
   unsigned long user = 0, system = 0;
   long reaped_user = 0, reaped_system = 0, pages = 0;
   const int got =
@@ -70,10 +72,10 @@ std::optional<ProcessFacts> read_process(pid_t pid) {
   return parse_stat(pid, slurp(fmt::format("/proc/{}/stat", pid)));
 }
 
-std::vector<ProcessFacts> read_all_processes() {
+std::vector<ProcessFacts> read_all_processes(const std::string& proc) {
   std::vector<ProcessFacts> all;
-  each_number("/proc", [&](pid_t pid) {
-    if (const auto facts = read_process(pid)) all.push_back(*facts);
+  each_number(proc, [&](pid_t pid) {
+    if (auto facts = parse_stat(pid, slurp(fmt::format("{}/{}/stat", proc, pid)))) all.push_back(*std::move(facts));
   });
   return all;
 }

@@ -14,6 +14,7 @@ namespace fiel {
 
 struct ProcessFacts {
   pid_t pid = 0;
+  std::string name = {};  // of the program, its first 15 bytes
   pid_t parent = 0;
   pid_t group = 0;
   char state = '?';        // R running, S sleeping, D uninterruptible, T stopped, Z zombie ...
@@ -24,8 +25,8 @@ struct ProcessFacts {
 
 std::optional<ProcessFacts> read_process(pid_t pid);
 /// One pass over /proc: about 20 microseconds a process, so never inside a timed block at a high
-/// rate.
-std::vector<ProcessFacts> read_all_processes();
+/// rate. `proc` is where /proc is.
+std::vector<ProcessFacts> read_all_processes(const std::string& proc = "/proc");
 /// Members of a process group, zombies included.
 std::vector<pid_t> group_members(pid_t group);
 

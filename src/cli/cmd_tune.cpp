@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/outcome.h"
 #include "cli/progress.h"
-#include "contract/init.h"
+#include "cli/target.h"
 #include "tune/run.h"
 
 namespace fiel {
@@ -35,26 +35,8 @@ std::filesystem::path free_folder(const std::filesystem::path& target) {
   }
 }
 
-Result<Contract> contract_of(const TuneArguments& arguments) {
-  const std::filesystem::path target = std::filesystem::absolute(arguments.target);
-  if (target.extension() != ".onnx") {
-    if (!arguments.data.empty()) {
-      return fail(ErrorKind::kUsage, "--data goes with a model, not with a contract", "name the data in [data]");
-    }
-    return read_contract(target);
-  }
-  if (arguments.data.empty()) {
-    const OnnxModel model = FIEL_TRY(read_onnx_model(target));
-    return fail(ErrorKind::kUsage, "a model alone can't be judged: it needs samples",
-                fmt::format("fiel tune {} --data DIR, where DIR holds one .npz per sample; this makes them:\n\n{}",
-                            arguments.target, sample_script(model)));
-  }
-  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data)));
-  return parse_contract(text, std::filesystem::absolute("contract.toml"));
-}
-
 Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
-  Contract contract = FIEL_TRY(contract_of(arguments));
+  Contract contract = FIEL_TRY(contract_of({.target = arguments.target, .data = arguments.data}, "tune"));
   TuneOptions options{.folder = arguments.folder.empty() ? free_folder(arguments.target)
                                                          : std::filesystem::absolute(arguments.folder),
                       .strategy = arguments.strategy,

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr const char* kFooter = R"(
-Exit status: 0 decided (improved or not improved), 2 usage, contract or data, 3 undecided, 4 infeasible,
+Exit status: 0 decided (improved or not improved), 2 usage, contract or data, 3 undecided (doctor: too noisy), 4 infeasible,
 5 environment (engine missing, disk full), 8 not accurate (check, bench), 9 not faster (bench),
 130 interrupted (fiel resume goes on), 70 a bug of fiel.
 
@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   fiel::add_bench(app, cli);
   fiel::add_routes(app, cli);
   fiel::add_engines(app, cli);
+  fiel::add_doctor(app, cli);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,48 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "base/cpu_list.h"
 #include "base/nearest.h"
 #include "contract/sections.h"
 
 namespace fiel {
 namespace {
 
-constexpr int kMaxCore =
-    4095;  // Linux's own bound on x86 (CONFIG_NR_CPUS is at most 8192, far off)
 const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "fake"};
-
-std::optional<int> take_core(std::string_view& text) {
-  int core = -1;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), core);
-  if (code != std::errc() || core < 0 || core > kMaxCore) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return core;
-}
-
-/// "0-1,4", as taskset and cgroups write it.
-std::optional<std::vector<int>> parse_cores(std::string_view text) {
-  std::set<int> cores;
-  while (true) {
-    const auto first = take_core(text);
-    if (!first) return std::nullopt;
-    auto last = first;
-    if (text.starts_with('-')) {
-      text.remove_prefix(1);
-      last = take_core(text);
-    }
-    if (!last || *last < *first) return std::nullopt;
-    for (int core = *first; core <= *last; ++core) {
-      if (!cores.insert(core).second) return std::nullopt;
-    }
-    if (text.empty()) return std::vector<int>(cores.begin(), cores.end());
-    if (!text.starts_with(',')) return std::nullopt;
-    text.remove_prefix(1);
-  }
-}
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -80,7 +49,7 @@ void read_target(TableReader& table, Contract& contract) {
   }
   if (const auto device = table.text("device")) contract.device = *device;
   if (const auto text = table.text("cores")) {
-    if (const auto cores = parse_cores(*text)) {
+    if (const auto cores = parse_cpu_list(*text)) {
       contract.cores = *cores;
     } else {
       table.problem("cores",

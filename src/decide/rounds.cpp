@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/rng.h"
-#include "pool/machine.h"
+#include "decide/signals.h"
 #include "stats/quantiles.h"
 
 namespace fiel {
@@ -17,12 +17,6 @@ constexpr int kTimedSamples = 16;
 // Fewer timings than these say nothing about the tail: one in ten seen ten times; one in a hundred bounded at 99 %.
 constexpr std::size_t kFewestForP90 = 100;
 constexpr std::size_t kFewestForP99 = 459;
-// A round is rejected when others took more than half a core, or the hypervisor more than 5 %, of its wall time. Ticks
-// are 10 ms, so shorter rounds can't be judged and are kept.
-constexpr double kForeignShare = 0.5;
-constexpr double kStealShare = 0.05;
-constexpr double kShortestJudgedSeconds = 0.1;
-constexpr double kPausedCpuSeconds = 0.015;  // more than one tick: a paused process was not paused
 
 double cost_of(const Contract& contract, const MeasureResult& block) {
   switch (contract.objective) {
@@ -35,51 +29,6 @@ double cost_of(const Contract& contract, const MeasureResult& block) {
   return std::accumulate(block.latencies_seconds.begin(), block.latencies_seconds.end(), 0.0) /
          static_cast<double>(block.latencies_seconds.size());
 }
-
-struct Signals {
-  double wall_seconds = 0, foreign_seconds = 0, steal_seconds = 0, paused_seconds = 0;
-
-  std::string why_reject() const {
-    if (paused_seconds > kPausedCpuSeconds) return "a paused process ran";
-    if (wall_seconds < kShortestJudgedSeconds) return "";
-    if (foreign_seconds > kForeignShare * wall_seconds) return "other programs were busy";
-    if (steal_seconds > kStealShare * wall_seconds) return "the hypervisor took CPU time";
-    return "";
-  }
-};
-
-// CPU time that passes between two looks, split by who used it.
-class Watch {
- public:
-  Watch(Lab& lab, std::span<const Contender> contenders) : lab_(lab), contenders_(contenders) {
-    start_ = lab_.recorder.live_seconds();
-    machine_ = sample_machine();
-    own_ = own_cpu_seconds();
-    for (const Contender& contender : contenders_) before_.push_back(contender.live->worker->usage().cpu_seconds);
-  }
-
-  Signals stop(std::size_t awake) const {
-    Signals signals{.wall_seconds = lab_.recorder.live_seconds() - start_};
-    double ours = own_cpu_seconds() - own_;
-    for (std::size_t i = 0; i < contenders_.size(); ++i) {
-      const double used = contenders_[i].live->worker->usage().cpu_seconds - before_[i];
-      ours += used;
-      if (i != awake) signals.paused_seconds += used;
-    }
-    if (const auto now = sample_machine(); now && machine_) {
-      signals.foreign_seconds = std::max(0.0, now->busy_seconds - machine_->busy_seconds - ours);
-      signals.steal_seconds = now->steal_seconds - machine_->steal_seconds;
-    }
-    return signals;
-  }
-
- private:
-  Lab& lab_;
-  std::span<const Contender> contenders_;
-  double start_ = 0, own_ = 0;
-  std::optional<MachineSample> machine_;
-  std::vector<double> before_;
-};
 
 struct BlockDone {
   double cost_seconds = 0;
@@ -132,9 +81,11 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
   rng.shuffle(std::span(order));
   RoundDone done{.blocks = std::vector<std::optional<BlockDone>>(contenders.size()), .json = Json::array(),
                  .rejected = {}};
+  std::vector<Worker*> workers;
+  for (const Contender& contender : contenders) workers.push_back(contender.live->worker.get());
   for (const std::size_t i : order) {
     if (result.times[i].failure) continue;
-    const Watch watch(lab, contenders);
+    const Watch watch(lab, workers);
     auto block = measure_block(lab, *contenders[i].live, plan, sub_seed(plan.seed, fmt::format("block/{}", round)));
     if (auto* failure = std::get_if<Failure>(&block)) {
       FIEL_TRY(stop_if_not_its_fault(lab, *failure));
@@ -146,10 +97,8 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
     done.json.push_back({{"contender", contenders[i].name},
                          {"cost_seconds", done.blocks[i]->cost_seconds},
                          {"count", done.blocks[i]->measured.count},
-                         {"warmup_seconds", done.blocks[i]->measured.warmup_seconds},
-                         {"wall_seconds", signals.wall_seconds},
-                         {"foreign_cpu_seconds", signals.foreign_seconds},
-                         {"steal_seconds", signals.steal_seconds}});
+                         {"warmup_seconds", done.blocks[i]->measured.warmup_seconds}});
+    done.json.back().update(signals.json());
     if (done.rejected.empty() && !computes_its_times(lab, *contenders[i].live)) done.rejected = signals.why_reject();
   }
   return done;

@@ -1,33 +1,15 @@
 #include "pool/group_watch.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string>
 
-#include "base/files.h"
 #include "base/proc.h"
+#include "pool/machine_files.h"
 
 namespace fiel {
 namespace {
 
 constexpr double kLookSeconds = 0.05;
 constexpr double kScanSeconds = 1.0;
-
-// The number after "<key> " in a file of "key number" lines.
-std::int64_t counter(const std::string& path, const std::string& key) {
-  const std::string text = "\n" + read_text(path).value_or("");
-  const std::size_t at = text.find("\n" + key + " ");
-  return at == std::string::npos ? 0
-                                 : std::strtoll(text.c_str() + at + key.size() + 2, nullptr, 10);
-}
-
-// Where version 2 of the control groups keeps ours; our workers live in the same one.
-std::string control_group_folder() {
-  const std::string text = "\n" + read_text("/proc/self/cgroup").value_or("");
-  const std::size_t at = text.find("\n0::");
-  if (at == std::string::npos) return {};
-  return "/sys/fs/cgroup" + text.substr(at + 4, text.find('\n', at + 4) - at - 4);
-}
 
 }  // namespace
 
@@ -61,8 +43,12 @@ WorkerUsage GroupWatch::usage() {
 }
 
 std::int64_t kernel_memory_kills() {
-  return counter("/proc/vmstat", "oom_kill") +
-         counter(control_group_folder() + "/memory.events", "oom_kill");
+  const MachineRoots roots;
+  std::int64_t kills = number_at(roots.proc / "vmstat", "oom_kill").value_or(0);
+  // Our workers live in the same control group.
+  const auto groups = control_groups(roots);
+  if (!groups.empty()) kills += number_at(groups.front() / "memory.events", "oom_kill").value_or(0);
+  return kills;
 }
 
 }  // namespace fiel

@@ -14,12 +14,15 @@
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
+#include "tune/machine_watch.h"
 #include "tune/tune.h"
 #include "tune/version.h"
 #include "tune/workshop.h"
 
 namespace fiel {
 namespace {
+
+constexpr double kMachineSeconds = 0.2;  // twenty ticks of the kernel's CPU times
 
 std::string new_run_id() {
   std::array<unsigned char, 16> bytes{};
@@ -50,7 +53,7 @@ Json set_json(const std::string& digest, std::int64_t n, const std::map<std::str
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
 }
 
-Json run_json(const TuneGround& all, const TuneOptions& options) {
+Json run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
   const Ground& ground = all.ground;
   const Contract& contract = ground.contract;
   const SampleSet& tuning = ground.tuning.get();
@@ -70,6 +73,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options) {
                {"confidence", contract.speed_confidence},
                {"claim", to_string(contract.accuracy.claim)},
                {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
+  json["machine"]["facts"] = to_json(facts);
   json["device"] = contract.device;
   json["shapes"] = Json::array();
   for (const TrafficShape& shape : ground.shapes) {
@@ -188,12 +192,15 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
   FIEL_TRY(check_cores(contract));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
+  const MachineWatch watch;
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
   TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), options.folder / "data", progress));
   FIEL_TRY(check_words(all.ground, options, cancel_fd));
+  const auto facts = FIEL_TRY(watch.facts(kMachineSeconds, cancel_fd));
+  tell_about(facts, progress);
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  FIEL_TRY(journal.append("run", "run", run_json(all, options), 0));
+  FIEL_TRY(journal.append("run", "run", run_json(all, options, facts), 0));
   return walk(std::move(all), std::move(journal), options.folder, progress, cancel_fd);
 }
 

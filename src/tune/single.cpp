@@ -44,6 +44,11 @@ Result<CheckResult> check_route(Lab& lab, const std::string& text) {
   return check_parsed(lab, FIEL_TRY(parse_route(text, *lab.space)));
 }
 
+Result<CheckResult> check_baseline(Lab& lab) {
+  FIEL_TRY(meet_engines(lab));
+  return check_parsed(lab, FIEL_TRY(baseline_route(lab)));
+}
+
 Result<BenchResult> bench_route(Lab& lab, const std::string& text, int max_sessions) {
   FIEL_TRY(meet_engines(lab));
   const BuildRoute route = FIEL_TRY(parse_route(text, *lab.space));

@@ -16,6 +16,9 @@ struct CheckResult {
 /// Builds the route and judges it in full on the tuning set against the reference.
 Result<CheckResult> check_route(Lab& lab, const std::string& route);
 
+/// The same for what the user runs today: the contract's baseline.
+Result<CheckResult> check_baseline(Lab& lab);
+
 struct BenchResult {
   int id = 0;
   bool admissible = false;   // if not, it was not timed: the time of a wrong answer means nothing

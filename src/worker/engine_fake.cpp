@@ -212,7 +212,7 @@ Result<Json> FakeEngine::load(const Json& request) {
   }
   scenario_ = request.value("scenario", "single_stream");
   if (request.contains("state")) return fail(ErrorKind::kContract, "I take no recurrent models");
-  latencies_ = std::make_unique<LatencyModel>(script_, settings_);
+  latencies_ = std::make_unique<LatencyModel>(script_, settings_, process_);
   std::vector<Port> outputs;
   for (const Output& output : script_.outputs) outputs.push_back(output.port);
   Json answer = {{"load_seconds", script_.load_seconds},

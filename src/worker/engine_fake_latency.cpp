@@ -50,8 +50,10 @@ class NoiseStream {
 
 }  // namespace
 
-LatencyModel::LatencyModel(const Script& script, Settings settings)
-    : script_(script), settings_(std::move(settings)), key_(settings_key(settings_)) {}
+LatencyModel::LatencyModel(const Script& script, Settings settings, std::int64_t process)
+    : script_(script), settings_(std::move(settings)), key_(settings_key(settings_)) {
+  if (script.noise_by_process) key_ += fmt::format("process {}", process);
+}
 
 double LatencyModel::typical_seconds(std::int64_t batch) const {
   double seconds = script_.latency_seconds;

@@ -30,8 +30,8 @@ struct Block {
 /// Lives as long as the process does: the process's own offset, its blocks so far.
 class LatencyModel {
  public:
-  /// `settings` complete, defaults included.
-  LatencyModel(const Script& script, Settings settings);
+  /// `settings` complete, defaults included; `process` is the how manieth of this route.
+  LatencyModel(const Script& script, Settings settings, std::int64_t process = 0);
 
   /// The latency without noise.
   double typical_seconds(std::int64_t batch) const;

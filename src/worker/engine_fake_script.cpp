@@ -210,7 +210,7 @@ Result<Script> parse_script(const Json& json) {
                       {"engine", "version", "seed", "inputs", "outputs", "knobs",
                        "float32_settings", "capabilities", "latency_seconds", "batch_cost",
                        "build_seconds", "load_seconds", "artifact_bytes", "precisions",
-                       "interactions", "noise", "faults", "sleeps", "state_folder"}));
+                       "interactions", "noise", "faults", "sleeps", "state_folder", "noise_by_process"}));
   Script script;
   FIEL_TRY(take(json, "engine", script.engine));
   FIEL_TRY(take(json, "version", script.version));
@@ -224,9 +224,12 @@ Result<Script> parse_script(const Json& json) {
   FIEL_TRY(take(json, "artifact_bytes", script.artifact_bytes));
   FIEL_TRY(take(json, "precisions", script.precisions));
   FIEL_TRY(take(json, "sleeps", script.sleeps));
+  FIEL_TRY(take(json, "noise_by_process", script.noise_by_process));
   std::string state_folder;
   FIEL_TRY(take(json, "state_folder", state_folder));
   script.state_folder = state_folder;
+  if (script.noise_by_process && state_folder.empty())
+    return wrong("\"noise_by_process\" is {}, but no \"state_folder\" counts processes", true);
   if (json.contains("noise")) script.noise = FIEL_TRY(parse_noise(json["noise"]));
   FIEL_TRY(parse_lists(json, script));
   if (!(script.latency_seconds > 0))

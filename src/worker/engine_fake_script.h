@@ -113,6 +113,7 @@ struct Script {
   std::vector<Fault> faults;
   bool sleeps = false;  // build and measure take the time that they report
   std::filesystem::path state_folder;
+  bool noise_by_process = false;  // each process draws its own; needs the state folder
 };
 
 Result<Script> parse_script(const Json& json);

@@ -252,5 +252,62 @@ class Space(Case):
         self.assertEqual(project.fiel("tuen").status, 2)
 
 
+class Doctor(Case):
+    def doctor(self, noise, *words):
+        engine = script(SPEED, noise=noise, noise_by_process=True, state_folder=str(self.folder / "count"))
+        project = self.project(engine)
+        return project.fiel("doctor", project.contract, "--json", *words)
+
+    def test_a_quiet_machine_is_trusted_and_told_what_it_could_prove(self):
+        done = self.doctor({"sigma": 0.02, "process_sigma": 0.003}, "--time", "2s")
+        self.assertEqual(done.status, 0, done.out + done.err)
+        found = json.loads(done.out)["a_a"]
+        self.assertTrue(found["trusted"])
+        self.assertGreaterEqual(found["sessions"], 3)
+        self.assertEqual(len(found["session_log_ratios"]), found["sessions"])
+        self.assertLess(found["session_deviation"], 0.02)
+        self.assertEqual([gain["proof_seconds"] for gain in found["smallest_provable_gain"]], [60, 300, 1200])
+        for gain in found["smallest_provable_gain"]:
+            self.assertGreater(gain["gain"], 0.01)
+            self.assertLess(gain["gain"], 0.05)
+
+    def test_processes_that_differ_widely_are_not_trusted(self):
+        done = self.doctor({"sigma": 0.02, "process_sigma": 0.3}, "--time", "2s")
+        self.assertEqual(done.status, 3, done.out + done.err)
+        found = json.loads(done.out)["a_a"]
+        self.assertFalse(found["trusted"])
+        self.assertIn("vary by", " ".join(found["distrust"]))
+
+    def test_without_a_model_a_loop_is_timed_for_real(self):
+        project = self.project(script())
+        done = project.fiel("doctor", "--time", "1s", "--json")
+        self.assertIn(done.status, (0, 3), done.out + done.err)  # what this machine is like now is not ours to say
+        found = json.loads(done.out)["a_a"]
+        self.assertEqual(found["route"], "engine=loop")
+        self.assertGreaterEqual(found["sessions"], 3)
+        self.assertEqual(found["trusted"], done.status == 0)
+        self.assert_nothing_left(project)
+
+    def test_the_machine_alone_is_looked_at_in_a_second(self):
+        project = self.project(script())
+        done = project.fiel("doctor", "--time", "0s")
+        self.assertEqual(done.status, 0, done.err)
+        for word in ("cores usable", "clock source", "used by other programs"):
+            self.assertIn(word, done.out)
+        self.assertNotIn("A/A:", done.out)
+
+    def test_a_baseline_outside_the_contract_is_not_timed(self):
+        project = self.project(script(PRECISION, faults=[ROUGH], float32_settings={"PRECISION": "f32"}),
+                               edits=[('engines = ["fake"]', 'engines = ["fake"]\nbaseline = "engine=fake PRECISION=bf16"')])
+        done = project.fiel("doctor", project.contract, "--time", "1s")
+        self.assertEqual(done.status, 8, done.out + done.err)
+        self.assertIn("outside the contract", done.out)
+
+    def test_tune_records_what_the_machine_says(self):
+        run = self.project(script(SPEED), holdout=20).tune()
+        facts = run.events("run")[0]["body"]["machine"]["facts"]
+        self.assertIn("load", [fact["key"] for fact in facts])
+
+
 if __name__ == "__main__":
     unittest.main()

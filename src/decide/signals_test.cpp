@@ -1,0 +1,52 @@
+#include "decide/signals.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace fiel {
+namespace {
+
+Signals quiet() {
+  Signals signals;
+  signals.wall_seconds = 1;
+  return signals;
+}
+
+TEST(Signals, AQuietRoundIsKept) { EXPECT_EQ(quiet().why_reject(), ""); }
+
+TEST(Signals, EachKindOfDisturbanceIsNamed) {
+  Signals foreign = quiet(), steal = quiet(), paused = quiet(), heat = quiet();
+  foreign.foreign_seconds = 0.51;
+  steal.steal_seconds = 0.051;
+  paused.paused_seconds = 0.02;
+  heat.throttle_events = 1;
+  EXPECT_EQ(foreign.why_reject(), "other programs were busy");
+  EXPECT_EQ(steal.why_reject(), "the hypervisor took CPU time");
+  EXPECT_EQ(paused.why_reject(), "a paused process ran");
+  EXPECT_EQ(heat.why_reject(), "the CPU was throttled for heat");
+}
+
+TEST(Signals, WhatTheCandidateItselfMayCauseIsRecordedOnly) {
+  Signals signals = quiet();
+  signals.quota_stopped_seconds = 0.9;
+  signals.highest_mhz = 800;
+  EXPECT_EQ(signals.why_reject(), "");
+  EXPECT_EQ(signals.json()["quota_stopped_seconds"], 0.9);
+  EXPECT_EQ(signals.json()["highest_mhz"], 800);
+}
+
+TEST(Signals, WhatCannotBeReadIsAbsent) {
+  EXPECT_FALSE(quiet().json().contains("throttle_events"));
+  EXPECT_FALSE(quiet().json().contains("highest_mhz"));
+}
+
+TEST(Signals, RoundsShorterThanTheTicksAreNotJudgedByCpuTimes) {
+  Signals signals = quiet();
+  signals.wall_seconds = 0.05;
+  signals.foreign_seconds = 0.05;
+  EXPECT_EQ(signals.why_reject(), "");
+}
+
+}  // namespace
+}  // namespace fiel
