@@ -71,6 +71,7 @@ struct Lab {
   std::map<std::string, int> by_route = {};    // route text -> candidate
   std::set<std::string> checked_artifacts = {};  // by this process
   std::set<std::string> made_variants = {};      // by this process
+  std::string why_no_variants = {};              // of the model; empty: there are some
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
 };

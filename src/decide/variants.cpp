@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFloat32 = "float32";
 constexpr std::size_t kSensitivitySamples = 12;
-constexpr double kSensitivitySeconds = 25;  // regions that were not measured by then rank by rounding alone
+constexpr double kSensitivitySeconds = 25;  // at most, and at most this share of the wall time; what was not measured by
+constexpr double kSensitivityShare = 0.05;  // then is taken to lose least
 
 bool is_convolution(const Region& region) { return region.op == "Conv"; }
 
@@ -197,6 +198,7 @@ Result<Json> measure_sensitivity(Lab& lab, const Rewriter& rewriter, const Range
   return lab.recorder.once("sensitivity", "sensitivity", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
     lab.progress.step(fmt::format("measuring what each of {} nodes loses in 8 bits, alone", rewriter.regions().size()));
+    const double limit = std::min(kSensitivitySeconds, kSensitivityShare * lab.contract.budget.wall_seconds);
     std::vector<std::pair<double, std::string>> queue;
     for (std::size_t i = 0; i < rewriter.regions().size(); ++i) {
       const Region& region = rewriter.regions()[i];
@@ -217,7 +219,7 @@ Result<Json> measure_sensitivity(Lab& lab, const Rewriter& rewriter, const Range
     }));
     if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     for (const auto& [noise, region] : queue) {
-      if (failure || lab.recorder.live_seconds() - started_at > kSensitivitySeconds) break;
+      if (failure || lab.recorder.live_seconds() - started_at > limit) break;
       if (!bench->alive()) bench.emplace(lab);
       const auto error = FIEL_TRY(error_of_one(lab, *bench, rewriter, region, ranges, samples, expected));
       if (error) body["errors"][region] = *error;
