@@ -43,7 +43,7 @@ if(FIEL_TESTS AND FIEL_HAS_ONNXRUNTIME)
   target_link_libraries(onnxruntime_engine_test PRIVATE fiel_engine_onnxruntime GTest::gtest GTest::gmock
                                                         GTest::gtest_main)
   target_compile_definitions(onnxruntime_engine_test PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
-                             FIEL_WORKER="$<TARGET_FILE:fiel-worker-onnxruntime>")
+                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-onnxruntime>")
   add_dependencies(onnxruntime_engine_test test_models fiel-worker-onnxruntime)
   gtest_discover_tests(onnxruntime_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
 endif()
