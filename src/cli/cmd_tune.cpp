@@ -8,6 +8,7 @@
 #include "cli/outcome.h"
 #include "cli/progress.h"
 #include "contract/init.h"
+#include "tune/engines.h"
 #include "tune/run.h"
 
 namespace fiel {
@@ -35,7 +36,7 @@ std::filesystem::path free_folder(const std::filesystem::path& target) {
   }
 }
 
-Result<Contract> contract_of(const TuneArguments& arguments) {
+Result<Contract> contract_of(const TuneArguments& arguments, const Cli& cli) {
   const std::filesystem::path target = std::filesystem::absolute(arguments.target);
   if (target.extension() != ".onnx") {
     if (!arguments.data.empty()) {
@@ -49,12 +50,13 @@ Result<Contract> contract_of(const TuneArguments& arguments) {
                 fmt::format("fiel tune {} --data DIR, where DIR holds one .npz per sample; this makes them:\n\n{}",
                             arguments.target, sample_script(model)));
   }
-  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data)));
+  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data),
+                                                            engines_here(cli.cancel_fd)));
   return parse_contract(text, std::filesystem::absolute("contract.toml"));
 }
 
 Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
-  Contract contract = FIEL_TRY(contract_of(arguments));
+  Contract contract = FIEL_TRY(contract_of(arguments, cli));
   TuneOptions options{.folder = arguments.folder.empty() ? free_folder(arguments.target)
                                                          : std::filesystem::absolute(arguments.folder),
                       .strategy = arguments.strategy,

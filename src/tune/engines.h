@@ -26,7 +26,10 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd);
 /// The engines that fiel has workers of its own for.
 std::vector<EngineTarget> known_engines();
 
-/// The knobs that count in a scenario: batch only in `offline`, static shapes only where one shape is served.
+/// Those of them that work here, for a contract that is being written; never empty, so that there is one to complain about.
+std::vector<std::string> engines_here(int cancel_fd);
+
+/// The knobs that count in a scenario: batch and parallel_requests only in `offline`, static shapes only where one shape is served.
 EngineSpace space_of(const HelloResult& hello, const std::string& name, Scenario scenario, std::size_t shapes);
 
 }  // namespace fiel

@@ -102,6 +102,7 @@ class OnnxRuntimeEngine : public Engine {
   std::filesystem::path named_;
   OnnxRuntimeLibrary library_;
   std::vector<CatalogueKnob> catalogue_;
+  SessionLog log_;
   // Optional, since ONNX Runtime's objects can't even be destroyed without its library.
   std::optional<Ort::Env> env_;
   std::optional<Ort::RunOptions> run_options_;
@@ -112,10 +113,6 @@ class OnnxRuntimeEngine : public Engine {
   std::vector<Slot> slots_;
 };
 
-void ORT_API_CALL print_log(void*, OrtLoggingLevel, const char*, const char*, const char*, const char* message) {
-  std::fprintf(stderr, "onnxruntime: %s\n", message);
-}
-
 // Loaded at the first request and not at start, so that what goes wrong has somebody to be told.
 EngineResult<> OnnxRuntimeEngine::open(const std::string& device) {
   if (library_.api == nullptr) {
@@ -124,8 +121,9 @@ EngineResult<> OnnxRuntimeEngine::open(const std::string& device) {
     catalogue_ = *std::move(catalogue);
     library_ = FIEL_TRY_ENGINE(load_onnxruntime(named_));
     Ort::InitApi(library_.api);
-    env_.emplace(ORT_LOGGING_LEVEL_WARNING, "fiel", print_log, nullptr);
+    env_.emplace(ORT_LOGGING_LEVEL_WARNING, "fiel", take_log, &log_);
     run_options_.emplace();
+    run_options_->SetRunLogSeverityLevel(ORT_LOGGING_LEVEL_WARNING);
     memory_ = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
   }
   if (device != "CPU") {
@@ -164,16 +162,36 @@ EngineResult<> write_note(const std::filesystem::path& folder, const Json& note)
   return {};
 }
 
+// What another provider makes of the graph can't be saved as ONNX, so that the model itself is what ships, to be optimised by
+// whoever loads it.
+EngineResult<> OnnxRuntimeEngine::keep_model(const ModelSource& source, const std::filesystem::path& folder) {
+  if (source.has_external_data) {
+    return engine_fail("unsupported", "a model with external data runs on ONNX Runtime's CPU provider only");
+  }
+  std::error_code code;
+  if (!source.rewritten) {
+    std::filesystem::copy_file(source.path, folder / kModel, code);
+    if (code) return engine_fail("internal", fmt::format("cannot copy the model: {}", code.message()));
+    return {};
+  }
+  std::ofstream file(folder / kModel, std::ios::binary);
+  file << *source.rewritten;
+  file.close();
+  if (!file) return engine_fail("internal", fmt::format("cannot write all of {}", folder.string()));
+  return {};
+}
+
 // The graph as ONNX Runtime optimised it, saved as ONNX: every later process loads that, with no optimising left to do, so that
 // what was judged is what runs.
 EngineResult<> OnnxRuntimeEngine::make_artifact(const BuildRequest& request, const SessionPlan& plan, Json note) {
   const ModelSource source = FIEL_TRY_ENGINE(read_source(request));
+  const bool own_kernels = provider_of(plan.run) == "CPU";
   const std::filesystem::path file = request.artifact_dir / kOptimized;
   Ort::SessionOptions options;
   options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);  // it warns that the saved graph is for this CPU only, as it should be
   FIEL_TRY_ENGINE(apply(options, plan.graph));
   FIEL_TRY_ENGINE(apply(options, plan.run));
-  options.SetOptimizedModelFilePath(file.c_str());
+  if (own_kernels) options.SetOptimizedModelFilePath(file.c_str());
   if (source.has_external_data || source.bytes > kLargeBytes) {  // else it would refer to files beside the model
     options.AddConfigEntry("session.optimized_model_external_initializers_file_name", kWeights);
   }
@@ -184,17 +202,21 @@ EngineResult<> OnnxRuntimeEngine::make_artifact(const BuildRequest& request, con
   const Ort::Session session = source.rewritten
                                    ? Ort::Session(*env_, source.rewritten->data(), source.rewritten->size(), options)
                                    : Ort::Session(*env_, source.path.c_str(), options);
-  FIEL_TRY_ENGINE(input_ports(session));
-  FIEL_TRY_ENGINE(output_ports(session));
-  const GraphFacts facts = FIEL_TRY_ENGINE(describe_graph(file));
-  note["file"] = kOptimized;
-  note["graph_digest"] = facts.digest;
-  note["precisions"] = facts.precisions;
-  note["nodes"] = facts.node_count;
   for (const EnginePort& port : FIEL_TRY_ENGINE(input_ports(session))) note["inputs"].push_back(port.name);
   for (const EnginePort& port : FIEL_TRY_ENGINE(output_ports(session))) note["outputs"].push_back(port.name);
   note["options"] = plan.run;
-  note["options"]["graph_optimization_level"] = "none";
+  GraphFacts facts;
+  if (own_kernels) {
+    facts = FIEL_TRY_ENGINE(describe_graph(file));
+    note["options"]["graph_optimization_level"] = "none";
+  } else {
+    FIEL_TRY_ENGINE(keep_model(source, request.artifact_dir));
+    note["options"].update(plan.graph);
+  }
+  note["file"] = own_kernels ? kOptimized : kModel;
+  note["graph_digest"] = facts.digest;
+  note["precisions"] = facts.precisions;
+  note["nodes"] = facts.node_count;
   return write_note(request.artifact_dir, note);
 }
 
@@ -245,10 +267,23 @@ void read_threads(Settings& effective, const SessionPlan& plan, std::size_t star
   }
 }
 
+// All of them run on the CPU; but where the provider took no node at all, the candidate is not what its route says.
+std::map<std::string, int> placement_of(const SessionLog& log, const std::string& provider) {
+  std::map<std::string, int> placement;
+  bool any = false;
+  for (const auto& [name, nodes] : log.placement) {
+    placement["CPU, " + name] = nodes;
+    any = any || (name != "CPUExecutionProvider" && nodes > 0);
+  }
+  if (any || log.placement.empty()) return placement;
+  return {{fmt::format("ONNX Runtime's CPU provider (none on {})", provider), log.placement.begin()->second}};
+}
+
 EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& request) {
   const std::string text = FIEL_TRY_REQUEST(read_text(request.artifact_dir / kNote));
   const Json note = FIEL_TRY_REQUEST(parse_json(text));
   const std::filesystem::path file = request.artifact_dir / FIEL_TRY_REQUEST(get_string(note, "file"));
+  const bool optimized = file.filename() == kOptimized;
   const SessionPlan plan = FIEL_TRY_ENGINE(plan_session(request.settings, catalogue_));
   slots_.clear();
   session_.reset();
@@ -256,7 +291,13 @@ EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& req
   try {
     const Stopwatch watch;
     Ort::SessionOptions options;
-    options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    if (optimized) {
+      options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+    } else {
+      FIEL_TRY_ENGINE(apply(options, plan.graph));
+      options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_VERBOSE);
+    }
+    log_.placement.clear();
     FIEL_TRY_ENGINE(apply(options, plan.run));
     const std::size_t before = thread_count();
     session_.emplace(*env_, file.c_str(), options);
@@ -271,9 +312,10 @@ EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& req
   report.parallel_requests = request.scenario == "offline" ? FIEL_TRY_ENGINE(requests_of(request.settings)) : 1;
   report.graph_digest = FIEL_TRY_REQUEST(get_string(note, "graph_digest"));
   report.precisions = note.value("precisions", std::map<std::string, int>());
-  report.placement["CPU"] = note.value("nodes", 0);
+  report.placement = optimized ? std::map<std::string, int>{{"CPU", note.value("nodes", 0)}}
+                               : placement_of(log_, provider_of(plan.run));
   for (const CatalogueKnob& entry : catalogue_) {
-    if (entry.readback == "graph") report.effective[entry.knob.name] = "as the graph shows";
+    if (optimized && entry.readback == "graph") report.effective[entry.knob.name] = "as the graph shows";
   }
   const bool dynamic = std::ranges::any_of(
       report.inputs, [](const EnginePort& port) { return std::ranges::any_of(port.shape, [](auto size) { return size < 0; }); });

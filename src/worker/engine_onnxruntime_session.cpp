@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "worker/guard.h"
@@ -108,9 +111,50 @@ EngineResult<SessionPlan> plan_session(const Settings& settings, const std::vect
   return plan;
 }
 
+namespace {
+
+constexpr std::string_view kProviderOption = "provider.";  // "provider.XNNPACK.intra_op_num_threads"
+
+void append_dnnl(Ort::SessionOptions& options, const std::unordered_map<std::string, std::string>& provider_options) {
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : provider_options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  OrtDnnlProviderOptions* dnnl = nullptr;
+  Ort::ThrowOnError(Ort::GetApi().CreateDnnlProviderOptions(&dnnl));
+  const std::unique_ptr<OrtDnnlProviderOptions, void (*)(OrtDnnlProviderOptions*)> owner(
+      dnnl, [](OrtDnnlProviderOptions* one) { Ort::GetApi().ReleaseDnnlProviderOptions(one); });
+  Ort::ThrowOnError(Ort::GetApi().UpdateDnnlProviderOptions(dnnl, keys.data(), values.data(), keys.size()));
+  options.AppendExecutionProvider_Dnnl(*dnnl);
+}
+
+}  // namespace
+
 EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings) {
-  for (const auto& [name, value] : settings) FIEL_TRY_ENGINE(apply_one(options, name, value));
+  const std::string provider = provider_of(settings);
+  const std::string prefix = fmt::format("{}{}.", kProviderOption, provider);
+  std::unordered_map<std::string, std::string> provider_options;
+  for (const auto& [name, value] : settings) {
+    if (name == "provider") continue;
+    if (!name.starts_with(kProviderOption)) {
+      FIEL_TRY_ENGINE(apply_one(options, name, value));
+    } else if (name.starts_with(prefix)) {
+      provider_options[name.substr(prefix.size())] = value;
+    }
+  }
+  if (provider == "CPU") return {};
+  if (provider == "DNNL") {
+    append_dnnl(options, provider_options);
+  } else {
+    options.AppendExecutionProvider(provider, provider_options);
+  }
   return {};
+}
+
+std::string provider_of(const Settings& settings) {
+  const auto found = settings.find("provider");
+  return found == settings.end() ? "CPU" : found->second;
 }
 
 EngineResult<int> requests_of(const Settings& settings) {
@@ -176,6 +220,21 @@ EngineResult<std::vector<EnginePort>> output_ports(const Ort::Session& session) 
 
 ONNXTensorElementDataType to_onnx(DType dtype) {
   return std::ranges::find(kTypes, dtype, &std::pair<DType, ONNXTensorElementDataType>::first)->second;
+}
+
+// " All nodes placed on [CPUExecutionProvider]. Number of nodes: 12", or " Node(s) placed on [" for each of several.
+void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char*, const char*, const char*, const char* message) {
+  if (severity >= ORT_LOGGING_LEVEL_WARNING) std::fprintf(stderr, "onnxruntime: %s\n", message);
+  constexpr std::string_view kStart = "placed on [", kMiddle = "]. Number of nodes: ";
+  const std::string_view text = message;
+  const std::size_t start = text.find(kStart);
+  const std::size_t middle = start == std::string_view::npos ? start : text.find(kMiddle, start);
+  if (middle == std::string_view::npos) return;
+  const std::string_view count = text.substr(middle + kMiddle.size());
+  int nodes = 0;
+  std::from_chars(count.data(), count.data() + count.size(), nodes);
+  const std::size_t name = start + kStart.size();
+  static_cast<SessionLog*>(log)->placement[std::string(text.substr(name, middle - name))] += nodes;
 }
 
 EngineError error_of(const Ort::Exception& error) {

@@ -24,6 +24,17 @@ EngineResult<SessionPlan> plan_session(const Settings& settings, const std::vect
 
 EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings);
 
+/// The setting `provider`, "CPU" if left out.
+std::string provider_of(const Settings& settings);
+
+/// What ONNX Runtime logs of a session in the making: printed if it is a warning, and the placement of nodes is taken from it,
+/// since no call tells it in all versions.
+struct SessionLog {
+  std::map<std::string, int> placement;  // nodes by provider
+};
+void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char* category, const char* id, const char* place,
+                           const char* message);
+
 /// The setting `parallel_requests`, 1 if left out.
 EngineResult<int> requests_of(const Settings& settings);
 
