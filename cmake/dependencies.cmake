@@ -1,5 +1,5 @@
 # Everything fiel stands on, found once. Debian's packages come from ./setup; OpenVINO's C++ SDK lies
-# inside the wheel in the project's virtual environment.
+# inside the wheel in the project's virtual environment. ONNX Runtime: onnxruntime.cmake.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)

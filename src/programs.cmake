@@ -29,6 +29,26 @@ if(FIEL_TESTS)
   gtest_discover_tests(openvino_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
 endif()
 
+# The same for ONNX Runtime, but linked to none of its libraries: the worker loads one when it runs.
+if(FIEL_HAS_ONNXRUNTIME)
+  file(GLOB _onnxruntime_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_onnxruntime*.cpp)
+  list(FILTER _onnxruntime_sources EXCLUDE REGEX "_test\\.cpp$")
+  add_library(fiel_engine_onnxruntime STATIC ${_onnxruntime_sources})
+  fiel_embed(fiel_engine_onnxruntime worker/knobs_onnxruntime.toml onnxruntime_knobs)
+  target_link_libraries(fiel_engine_onnxruntime PUBLIC fiel_worker fiel_onnx_proto PRIVATE fiel_onnxruntime_headers)
+  target_compile_definitions(fiel_engine_onnxruntime PRIVATE FIEL_VENV="${FIEL_VENV}")
+  fiel_program(fiel-worker-onnxruntime worker/onnxruntime_worker_main.cpp NEEDS fiel_engine_onnxruntime)
+endif()
+if(FIEL_TESTS AND FIEL_HAS_ONNXRUNTIME)
+  add_executable(onnxruntime_engine_test worker/engine_onnxruntime_test.cpp)
+  target_link_libraries(onnxruntime_engine_test PRIVATE fiel_engine_onnxruntime GTest::gtest GTest::gmock
+                                                        GTest::gtest_main)
+  target_compile_definitions(onnxruntime_engine_test PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
+                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-onnxruntime>")
+  add_dependencies(onnxruntime_engine_test test_models fiel-worker-onnxruntime)
+  gtest_discover_tests(onnxruntime_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endif()
+
 # The scripted engine (docs/fake-engine.md). Its worker speaks the protocol by itself, since half of its faults are things
 # that the workers' common loop never does.
 file(GLOB _fake_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_fake*.cpp)

@@ -111,7 +111,7 @@ struct Report {
 Result<> run_twins(const DoctorArguments& arguments, double seconds, const Cli& cli, Report& report) {
   const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-doctor-"));
   const bool loop = arguments.target.target.empty();
-  Contract contract = loop ? FIEL_TRY(built_in_loop(folder.path())) : FIEL_TRY(contract_of(arguments.target, "doctor"));
+  Contract contract = loop ? FIEL_TRY(built_in_loop(folder.path())) : FIEL_TRY(contract_of(arguments.target, "doctor", cli));
   StderrProgress progress;
   Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data", progress));
   const auto workshop =

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "contract/init.h"
 #include "model/onnx_model.h"
+#include "tune/engines.h"
 
 namespace fiel {
 namespace {
@@ -16,9 +17,9 @@ struct InitArguments {
   bool script = false;
 };
 
-Result<ExitStatus> run_init(const InitArguments& arguments) {
+Result<ExitStatus> run_init(const InitArguments& arguments, const Cli& cli) {
   const OnnxModel model = FIEL_TRY(read_onnx_model(std::filesystem::absolute(arguments.model)));
-  const std::string text = arguments.script ? sample_script(model) : propose_contract(model);
+  const std::string text = arguments.script ? sample_script(model) : propose_contract(model, engines_here(cli.cancel_fd));
   if (arguments.output.empty()) {
     const ExitStatus status = print_result(text);
     if (!arguments.script) {
@@ -44,7 +45,7 @@ void add_init(CLI::App& app, Cli& cli) {
   command->add_option("-o,--output", arguments->output, "write it to a file instead of stdout");
   command->add_flag("--script", arguments->script, "print a Python script that writes samples for this model instead");
   command->callback([arguments, &cli] {
-    auto status = run_init(*arguments);
+    auto status = run_init(*arguments, cli);
     cli.status = status ? *status : report_error(status.error());
   });
 }

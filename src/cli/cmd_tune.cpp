@@ -36,7 +36,7 @@ std::filesystem::path free_folder(const std::filesystem::path& target) {
 }
 
 Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
-  Contract contract = FIEL_TRY(contract_of({.target = arguments.target, .data = arguments.data}, "tune"));
+  Contract contract = FIEL_TRY(contract_of({.target = arguments.target, .data = arguments.data}, "tune", cli));
   TuneOptions options{.folder = arguments.folder.empty() ? free_folder(arguments.target)
                                                          : std::filesystem::absolute(arguments.folder),
                       .strategy = arguments.strategy,

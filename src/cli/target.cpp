@@ -6,10 +6,11 @@
 
 #include "contract/init.h"
 #include "model/onnx_model.h"
+#include "tune/engines.h"
 
 namespace fiel {
 
-Result<Contract> contract_of(const Target& arguments, std::string_view command) {
+Result<Contract> contract_of(const Target& arguments, std::string_view command, const Cli& cli) {
   const std::filesystem::path target = std::filesystem::absolute(arguments.target);
   if (target.extension() != ".onnx") {
     if (!arguments.data.empty()) {
@@ -23,7 +24,8 @@ Result<Contract> contract_of(const Target& arguments, std::string_view command) 
                 fmt::format("fiel {} {} --data DIR, where DIR holds one .npz per sample; this makes them:\n\n{}",
                             command, arguments.target, sample_script(model)));
   }
-  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data)));
+  const std::string text = FIEL_TRY(default_contract_text(target, std::filesystem::absolute(arguments.data),
+                                                            engines_here(cli.cancel_fd)));
   return parse_contract(text, std::filesystem::absolute("contract.toml"));
 }
 

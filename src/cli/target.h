@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/command.h"
 #include "contract/contract.h"
 
 namespace fiel {
@@ -14,6 +15,6 @@ struct Target {
 };
 
 /// `command` is named in what a user is told to type.
-Result<Contract> contract_of(const Target& target, std::string_view command);
+Result<Contract> contract_of(const Target& target, std::string_view command, const Cli& cli);
 
 }  // namespace fiel

@@ -101,7 +101,7 @@ struct EngineTarget {
   std::string name;  // "openvino"
   std::filesystem::path
       worker;  // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
-  std::filesystem::path library;       // onnxruntime
+  std::filesystem::path library;       // for the worker to load: --library
   std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
 };
 

@@ -179,9 +179,15 @@ Result<std::string> found_shapes(const OnnxModel& model, SampleSource& source) {
   return text;
 }
 
+std::string engine_list(const std::vector<std::string>& engines) {
+  std::string list;
+  for (const std::string& engine : engines) list += (list.empty() ? "" : ", ") + in_quotes(engine);
+  return "[" + list + "]";
+}
+
 }  // namespace
 
-std::string propose_contract(const OnnxModel& model) {
+std::string propose_contract(const OnnxModel& model, const std::vector<std::string>& engines) {
   std::error_code code;
   const fs::path here = fs::current_path(code);
   const fs::path relative = model.path.lexically_relative(here);
@@ -198,8 +204,7 @@ std::string propose_contract(const OnnxModel& model) {
       "search\n"
       "holdout     = \"data/holdout\"       # the more, the finer what it can prove: 370 for a "
       "margin of 1 %, 3700 for 0.1 %\n\n"
-      "[target]\nengines  = [\"openvino\"]\ndevice   = \"CPU\"\nbaseline = \"engine=openvino\"    "
-      "# what you run today\n"
+      "[target]\nengines  = {}\ndevice   = \"CPU\"\nbaseline = \"engine={}\"    # what you run today\n"
       "# cores  = \"0-1\"               # left out: all that fiel may use\n\n"
       "[workload]\nscenario  = \"single_stream\"     # one request after the other; or offline: "
       "all at once\n"
@@ -220,7 +225,7 @@ std::string propose_contract(const OnnxModel& model) {
       "# small = {{ max_drop = 0.03 }}\n\n"
       "[budget]\nwall = \"20 min\"\n",
       port_list(model), in_quotes(is_below ? relative.string() : model.path.string()),
-      shapes_section(model), ranges_section(model), format_bytes(proposed_memory(model)),
+      shapes_section(model), ranges_section(model), engine_list(engines), engines.front(), format_bytes(proposed_memory(model)),
       tensor_section(model), task_section(model, "agreement"));
 }
 
@@ -253,7 +258,8 @@ std::string sample_script(const OnnxModel& model) {
       model.path.filename().string(), has_bfloat16 ? ", ml_dtypes" : "", inputs);
 }
 
-Result<std::string> default_contract_text(const fs::path& model_path, const fs::path& data) {
+Result<std::string> default_contract_text(const fs::path& model_path, const fs::path& data,
+                                          const std::vector<std::string>& engines) {
   const OnnxModel model = FIEL_TRY(read_onnx_model(model_path));
   std::error_code code;
   const fs::path folder = fs::absolute(data, code).lexically_normal();
@@ -276,14 +282,14 @@ Result<std::string> default_contract_text(const fs::path& model_path, const fs::
       "# Written by fiel for `fiel tune {} --data {}`.\n"
       "fiel = 1\n\n[model]\npath = {}\n{}\n[data]\nsamples = {}   # split by content: calibration, "
       "tuning, hold-out\n\n"
-      "[target]\nengines  = [\"openvino\"]\ndevice   = \"CPU\"\nbaseline = \"engine=openvino\"\n\n"
+      "[target]\nengines  = {}\ndevice   = \"CPU\"\nbaseline = \"engine={}\"\n\n"
       "[workload]\nscenario  = \"single_stream\"\nobjective = \"latency_p50\"\n\n"
       "[speed]\nmin_gain   = 0.01\nconfidence = 0.95\n\n"
       "[accuracy]\nreference  = \"float32\"\nconfidence = 0.95\nclaim      = "
       "\"future_data\"\n{}{}\n"
       "[budget]\nwall = \"15 min\"\n",
       model.path.filename().string(), folder.filename().string(), in_quotes(model.path.string()),
-      shapes, in_quotes(folder.string()), why,
+      shapes, in_quotes(folder.string()), engine_list(engines), engines.front(), why,
       task_section(model, is_classifier ? "top1" : "agreement"));
 }
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/onnx_model.h"
@@ -14,7 +15,8 @@ namespace fiel {
 
 /// A commented contract: inputs, shapes and dtypes filled in, what only the user knows as commented
 /// questions. Paths are relative to the current folder, where it is assumed to be saved.
-std::string propose_contract(const OnnxModel& model);
+/// `engines` are those that work here, the one that gives the reference first.
+std::string propose_contract(const OnnxModel& model, const std::vector<std::string>& engines);
 
 /// A short Python program that writes .npz samples for this model; the user replaces the zeros.
 std::string sample_script(const OnnxModel& model);
@@ -23,6 +25,7 @@ std::string sample_script(const OnnxModel& model);
 /// else by agreement with the float32 reference. Several shapes of a dynamic input become the
 /// traffic's shapes, weighted as the data have them.
 Result<std::string> default_contract_text(const std::filesystem::path& model,
-                                          const std::filesystem::path& data);
+                                          const std::filesystem::path& data,
+                                          const std::vector<std::string>& engines);
 
 }  // namespace fiel

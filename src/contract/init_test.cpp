@@ -27,7 +27,7 @@ TEST(Init, TheProposedContractIsReadableAndAsksWhatOnlyTheUserKnows) {
   const TestFolder folder;
   ASSERT_TRUE(folder.python(kMake));
   const OnnxModel model = read_onnx_model(folder / "model.onnx").value();
-  const std::string text = propose_contract(model);
+  const std::string text = propose_contract(model, {"openvino", "onnxruntime"});
   const auto contract = parse_contract(text, folder / "contract.toml");
   ASSERT_TRUE(contract) << contract.error().message;
   EXPECT_EQ(contract->model, folder / "model.onnx");
@@ -43,7 +43,7 @@ TEST(Init, TheProposedContractIsReadableAndAsksWhatOnlyTheUserKnows) {
 TEST(Init, TheProposalStaysReadableWhenItsQuestionsAreAnswered) {
   const TestFolder folder;
   ASSERT_TRUE(folder.python(kMake));
-  std::string text = propose_contract(read_onnx_model(folder / "model.onnx").value());
+  std::string text = propose_contract(read_onnx_model(folder / "model.onnx").value(), {"openvino"});
   for (const char* start : {"# [", "# weight", "# x =", "# \"in", "# range", "# output", "# metric",
                             "# min ", "# small", "# cores", "# latency"}) {
     for (auto at = text.find(std::string("\n") + start); at != std::string::npos;
@@ -75,7 +75,7 @@ TEST(Init, AModelWithDataNeedsNoContractOfTheUsers) {
   ASSERT_TRUE(folder.python(kMake));
   for (const auto& [data, evaluator] :
        {std::pair{"labelled", BuiltinEvaluator::kTop1}, {"plain", BuiltinEvaluator::kAgreement}}) {
-    const auto text = default_contract_text(folder / "model.onnx", folder / data);
+    const auto text = default_contract_text(folder / "model.onnx", folder / data, {"openvino"});
     ASSERT_TRUE(text) << text.error().message;
     const auto contract = parse_contract(*text, folder / "contract.toml");
     ASSERT_TRUE(contract) << contract.error().message;
@@ -88,7 +88,7 @@ TEST(Init, AModelWithDataNeedsNoContractOfTheUsers) {
     ASSERT_TRUE(sets) << sets.error().message;
     EXPECT_TRUE(traffic_shapes(*contract, model, sets->tuning.get()));
   }
-  EXPECT_NE(default_contract_text(folder / "model.onnx", folder / "absent")
+  EXPECT_NE(default_contract_text(folder / "model.onnx", folder / "absent", {"openvino"})
                 .error()
                 .message.find("no folder"),
             std::string::npos);

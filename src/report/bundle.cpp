@@ -4,15 +4,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "embedded/bundle_load_cmake.h"
 #include "embedded/bundle_load_cpp.h"
 #include "embedded/bundle_load_py.h"
+#include "embedded/bundle_onnxruntime_cmake.h"
+#include "embedded/bundle_onnxruntime_h.h"
+#include "embedded/bundle_onnxruntime_py.h"
+#include "embedded/bundle_openvino_cmake.h"
+#include "embedded/bundle_openvino_h.h"
+#include "embedded/bundle_openvino_py.h"
 #include "report/bundle_parts.h"
 #include "report/fields.h"
 #include "report/json.h"
@@ -89,12 +95,26 @@ Result<Json> read_note(const std::filesystem::path& artifact) {
   return parse_json(FIEL_TRY(read_text(artifact / "load.json")));
 }
 
+// One program for all engines; what is different in each stands in a file of its own beside it.
+struct EnginePart {
+  std::string_view engine, python, cpp, cmake;
+};
+const std::vector<EnginePart>& engine_parts() {
+  static const std::vector<EnginePart> parts = {
+      {"openvino", embedded::bundle_openvino_py, embedded::bundle_openvino_h, embedded::bundle_openvino_cmake},
+      {"onnxruntime", embedded::bundle_onnxruntime_py, embedded::bundle_onnxruntime_h, embedded::bundle_onnxruntime_cmake}};
+  return parts;
+}
+
 Result<> write_loaders(const std::filesystem::path& folder, const Json& bundle, const Json& note) {
-  if (fields::text(bundle, "engine") != "openvino") return {};
+  const auto part = std::ranges::find(engine_parts(), fields::text(bundle, "engine"), &EnginePart::engine);
+  if (part == engine_parts().end()) return {};
   const Json files = FIEL_TRY(sealed_files(folder / "artifact"));
   FIEL_TRY(write_atomic(folder / "load.py", embedded::bundle_load_py));
+  FIEL_TRY(write_atomic(folder / "engine.py", part->python));
   FIEL_TRY(write_atomic(folder / "load.cpp", embedded::bundle_load_cpp));
-  FIEL_TRY(write_atomic(folder / "CMakeLists.txt", embedded::bundle_load_cmake));
+  FIEL_TRY(write_atomic(folder / "engine.h", part->cpp));
+  FIEL_TRY(write_atomic(folder / "CMakeLists.txt", part->cmake));
   return write_atomic(folder / "sealed.h", sealed_header(bundle, note, files));
 }
 

@@ -3,7 +3,8 @@
 //
 //   artifact/      the engine's files, byte for byte      bundle.json    settings, ports, digests, evidence in short
 //   contract.toml  what it was held to                    evidence.json  the run's whole result (docs/result.md)
-//   README.md      for people                             load.py, load.cpp, sealed.h, CMakeLists.txt    openvino only
+//   README.md      for people                             load.py, engine.py, load.cpp, engine.h, sealed.h, CMakeLists.txt:
+//                                                         openvino and onnxruntime only
 #pragma once
 
 #include <filesystem>

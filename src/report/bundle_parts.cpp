@@ -169,7 +169,7 @@ std::string sealed_header(const Json& bundle, const Json& note, const Json& arti
   constant("kDevice", fields::text(bundle, "device"));
   constant("kArtifactFile", fields::text(note, "file"));
   text += fmt::format("inline constexpr long kBatch = {};\n", fields::integer(bundle, "batch").value_or(1));
-  text += fmt::format("inline const std::vector<Setting> kProperties = {{\n{}}};\n", settings_list(bundle["properties"]));
+  text += fmt::format("inline const std::vector<Setting> kProperties = {{\n{}}};\n", settings_list(note.contains("options") ? note["options"] : bundle["properties"]));
   text += fmt::format("inline const std::vector<Setting> kEnvironment = {{\n{}}};\n", settings_list(bundle["environment"]));
   text += "inline const std::vector<File> kFiles = {\n";
   for (const auto& [path, file] : artifact_files.items()) {

@@ -1,4 +1,4 @@
-// The programs of a bundle, run with the real OpenVINO on an artifact that it really compiled.
+// The programs of a bundle, run with the real engines on artifacts that they really made.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -135,6 +135,80 @@ TEST_F(BundlePrograms, CppDoesTheSame) {
   EXPECT_TRUE(check_seal(folder_ / "bundle")->intact());
   folder_.write("bundle/artifact/compiled.blob", "x");
   EXPECT_EQ(run(load).status, 6);
+}
+
+// The same model, optimised and saved by ONNX Runtime as its worker does it.
+constexpr const char* kMakeOptimized = R"(
+import json, pathlib
+import numpy as np, onnx, onnxruntime as ort
+from onnx import TensorProto, helper
+x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", 4]) for n in "xy")
+graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "small", [x], [y])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+place = pathlib.Path("made")
+place.mkdir()
+options = ort.SessionOptions()
+options.log_severity_level = 3
+options.optimized_model_filepath = str(place / "optimized.onnx")
+ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+(place / "load.json").write_text(json.dumps({"engine": "onnxruntime", "version": ort.__version__, "device": "CPU",
+    "file": "optimized.onnx", "settings": {"intra_op_num_threads": "1"}, "inputs": ["x"], "outputs": ["y"],
+    "options": {"graph_optimization_level": "none", "intra_op_num_threads": "1", "enable_mem_pattern": "0",
+                "execution_mode": "parallel", "session.set_denormal_as_zero": "1"}}))
+pathlib.Path("version").write_text(ort.__version__)
+np.save("x.npy", np.array([[-1, 2, -3, 4], [5, -6, 7, -8]], dtype=np.float32))
+np.save("wrong.npy", np.zeros((2, 4), dtype=np.int16))
+)";
+
+class OnnxRuntimeBundle : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(folder_.python(kMakeOptimized));
+    std::filesystem::create_directories(folder_ / "run");
+    TestRun run(folder_ / "run");
+    run.event("run", "run", {{"fiel_version", "0.1.0"}, {"device", "CPU"}, {"scenario", "single_stream"},
+                             {"shapes", Json::array({Json({{"weight", 1.0}, {"inputs", {{"x", {3, 4}}}}})})}}, 1);
+    run.event("engine/onnxruntime", "engine",
+              {{"engine", "onnxruntime"}, {"version", folder_.read("version")}, {"devices", Json::array()},
+               {"cpu_features", Json::array()}, {"knobs", {{"intra_op_num_threads", "property"}}}}, 1);
+    run.candidate(2, {{"intra_op_num_threads", "1"}}, {"baseline"}, "onnxruntime");
+    run.built_from(folder_ / "made", 2, "f32");
+    run.judged(2, "admissible", "", 0);
+    run.verdict("not_improved", "nothing was faster", {{"ships", 2}});
+    const auto bundle = write_bundle(folder_ / "run", {}, folder_ / "bundle");
+    ASSERT_TRUE(bundle) << bundle.error().message;
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(OnnxRuntimeBundle, PythonLoadsRunsAndSaysWhatCameOut) {
+  const std::string load_py = std::string(FIEL_PYTHON) + " " + (folder_ / "bundle/load.py").string() + " ";
+  const Said said = run(load_py + "x=" + (folder_ / "x.npy").string() + " --repeat 3 --save " + (folder_ / "saved").string());
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("output y float32 [2, 4]"));
+  EXPECT_TRUE(folder_.python("import numpy as np\n"
+                             "assert np.array_equal(np.load('saved/0.npy'), [[0, 2, 0, 4], [5, 0, 7, 0]])\n"));
+  EXPECT_THAT(run(load_py).text, HasSubstr("output y float32 [3, 4]")) << "made-up inputs have the traffic's shape";
+  EXPECT_TRUE(check_seal(folder_ / "bundle")->intact()) << "running it leaves nothing behind";
+}
+
+TEST_F(OnnxRuntimeBundle, CppDoesTheSame) {
+  if (std::string(FIEL_ONNXRUNTIME_INCLUDE).empty()) GTEST_SKIP() << "no headers of ONNX Runtime here: ./setup fetches them";
+  const auto build = folder_ / "build";
+  const std::string where = std::string(FIEL_PYTHON) +
+                            " -c 'import glob, onnxruntime as o; print(glob.glob(o.__path__[0] + \"/capi/libonnxruntime.so*\")[0])'";
+  const Said built = run("cmake -S " + (folder_ / "bundle").string() + " -B " + build.string() +
+                         " -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=" FIEL_CXX
+                         " -DONNXRUNTIME_INCLUDE=" FIEL_ONNXRUNTIME_INCLUDE " -DONNXRUNTIME_LIBRARY=\"$(" + where +
+                         ")\" && cmake --build " + build.string());
+  ASSERT_EQ(built.status, 0) << built.text;
+  const std::string load = (build / "load").string() + " ";
+  const Said said = run(load + "x=" + (folder_ / "x.npy").string());
+  EXPECT_EQ(said.status, 0) << said.text;
+  EXPECT_THAT(said.text, HasSubstr("output y f32 [2, 4]"));
+  EXPECT_THAT(run(load).text, HasSubstr("output y f32 [3, 4]"));
+  EXPECT_EQ(run(load + "x=" + (folder_ / "wrong.npy").string()).status, 2);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -37,8 +38,27 @@ std::string accuracy_table(std::string_view set, const std::string& gate_json) {
   return text;
 }
 
+struct Recipe {
+  std::string_view engine;
+  std::string_view name;
+  std::string_view package;
+  std::string_view cmake_argument;
+  std::string_view own_line;  // {0}: the device, {1}: the settings as Python writes them
+};
+constexpr Recipe kRecipes[] = {
+    {"openvino", "OpenVINO", "openvino",
+     "-DOpenVINO_DIR=\"$(python3 -c 'import openvino as o; print(o.__path__[0] + \"/cmake\")')\"",
+     "A program of yours needs one line:\n\n    core.import_model(blob, \"{0}\", {{{1}}})\n"},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime",
+     "-DONNXRUNTIME_LIBRARY=\"$(python3 -c 'import glob, onnxruntime as o; print(glob.glob(o.__path__[0] + "
+     "\"/capi/libonnxruntime.so*\")[0])')\"",
+     "A program of yours opens `artifact/` with the session options that `artifact/load.json` lists under `options`: the graph "
+     "in it is optimised already, for this CPU, so the optimiser is off.\n"},
+};
+
 std::string how_to_load(const CandidateView& candidate, const std::string& device, const std::string& version) {
-  if (candidate.engine != "openvino") {
+  const auto recipe = std::ranges::find(kRecipes, candidate.engine, &Recipe::engine);
+  if (recipe == std::end(kRecipes)) {
     return "`artifact/` holds what the engine's worker wrote and loads again; `bundle.json` has the settings.\n";
   }
   std::string properties;
@@ -46,13 +66,14 @@ std::string how_to_load(const CandidateView& candidate, const std::string& devic
     properties += fmt::format("{}\"{}\": \"{}\"", properties.empty() ? "" : ", ", name, value);
   }
   return fmt::format(
-      "Python (`pip install openvino=={} numpy`); inputs that are not given are zeros:\n\n"
-      "    python3 load.py INPUT=FILE.npy\n\n"
-      "C++ (built elsewhere, so that the seal stays whole):\n\n"
-      "    cmake -S . -B /tmp/load -DOpenVINO_DIR=\"$(python3 -c 'import openvino as o; print(o.__path__[0] + \"/cmake\")')\"\n"
-      "    cmake --build /tmp/load && /tmp/load/load INPUT=FILE.npy\n\n"
-      "Both check the SHA-256 digests and OpenVINO's version first, and set the environment. A program of yours needs one "
-      "line:\n\n    core.import_model(blob, \"{}\", {{{}}})\n", version, device, properties);
+             "Python (`pip install {}=={} numpy`); inputs that are not given are zeros:\n\n"
+             "    python3 load.py INPUT=FILE.npy\n\n"
+             "C++ (built elsewhere, so that the seal stays whole):\n\n"
+             "    cmake -S . -B /tmp/load {}\n"
+             "    cmake --build /tmp/load && /tmp/load/load INPUT=FILE.npy\n\n"
+             "Both check the SHA-256 digests and {}'s version first, and set the environment. ",
+             recipe->package, version, recipe->cmake_argument, recipe->name) +
+         fmt::format(fmt::runtime(recipe->own_line), device, properties);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_F(BundleTest, HoldsTheArtifactThatTheVerdictShipsByteForByte) {
   EXPECT_EQ(bundle["inputs"][0]["name"], "x");
   EXPECT_EQ(bundle["digests"]["contract"], sha256_hex(folder_.read("run/contract.toml")));
   EXPECT_EQ(parse_json(folder_.read("out/evidence.json")).value()["verdict"], "improved");
-  for (const char* name : {"README.md", "load.py", "load.cpp", "sealed.h", "CMakeLists.txt", "contract.toml"}) {
+  for (const char* name : {"README.md", "load.py", "engine.py", "load.cpp", "engine.h", "sealed.h", "CMakeLists.txt", "contract.toml"}) {
     EXPECT_TRUE(bundle["files"].contains(name)) << name;
   }
   EXPECT_TRUE(check_seal(*written)->intact());

@@ -50,13 +50,14 @@ class TestRun {
                       {"INFERENCE_NUM_THREADS", "property"}, {"ONEDNN_MAX_CPU_ISA", "environment"}}}}, 0.8);
   }
 
-  void candidate(int id, const Settings& settings, const std::vector<std::string>& roles = {}) {
-    std::string text = "engine=openvino";
+  void candidate(int id, const Settings& settings, const std::vector<std::string>& roles = {},
+                 const std::string& engine = "openvino") {
+    std::string text = "engine=" + engine;
     for (const auto& [name, value] : settings) text += fmt::format(" {}={}", name, value);
     settings_[id] = settings;
     event(fmt::format("candidate/{}", id), "candidate",
           {{"id", id}, {"digest", sha256_hex(text)}, {"roles", roles},
-           {"route", {{"engine", "openvino"}, {"settings", settings}, {"text", text}}}}, 0.01);
+           {"route", {{"engine", engine}, {"settings", settings}, {"text", text}}}}, 0.01);
   }
 
   static Json effective(const std::string& precision) {

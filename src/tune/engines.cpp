@@ -8,6 +8,9 @@
 namespace fiel {
 namespace {
 
+// Of kind `runtime`: several inferences at once, which one stream of requests has no use for.
+constexpr std::string_view kParallelRequests = "parallel_requests";
+
 std::string say(const Error& error) {
   return error.hint.empty() ? error.message : fmt::format("{} ({})", error.message, error.hint);
 }
@@ -15,7 +18,17 @@ std::string say(const Error& error) {
 }  // namespace
 
 std::vector<EngineTarget> known_engines() {
-  return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}}};
+  return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}},
+          {.name = "onnxruntime", .worker = {}, .library = {}, .arguments = {}}};
+}
+
+std::vector<std::string> engines_here(int cancel_fd) {
+  std::vector<std::string> names;
+  for (const EngineTarget& target : known_engines()) {
+    if (find_engine(target, cancel_fd).hello) names.push_back(target.name);
+  }
+  if (names.empty()) names.push_back(known_engines().front().name);
+  return names;
 }
 
 Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double deadline_seconds) {
@@ -57,6 +70,7 @@ EngineSpace space_of(const HelloResult& hello, const std::string& name, const Co
   for (const Knob& knob : hello.knobs) {
     if (knob.kind == KnobKind::kBatch && contract.scenario != Scenario::kOffline) continue;
     if (knob.kind == KnobKind::kShape && shapes > 1) continue;
+    if (knob.name == kParallelRequests && contract.scenario != Scenario::kOffline) continue;
     space.knobs.push_back(knob);
   }
   return space;

@@ -108,11 +108,14 @@ Result<std::vector<std::string>> worker_command(const EngineTarget& engine) {
   auto worker = engine.worker.empty() ? program_folder() / ("fiel-worker-" + engine.name) : engine.worker;
   if (!worker.has_parent_path()) worker = on_path(worker);
   if (access(worker.c_str(), X_OK) != 0) {
+    const bool left_out = engine.worker.empty() && engine.name == "onnxruntime";
     return fail(ErrorKind::kEnvironment, fmt::format("engine {}: no worker program {}", engine.name, worker.string()),
-                fmt::format("`fiel engines` shows what there is; [engines.{}] worker names a program of your own",
+                fmt::format("{}`fiel engines` shows what there is; [engines.{}] worker names a program of your own",
+                            left_out ? "it is built where ONNX Runtime's headers are: run ./setup, then build again; " : "",
                             engine.name));
   }
   std::vector<std::string> argv = {worker.string()};
+  if (!engine.library.empty()) argv.insert(argv.end(), {"--library", engine.library.string()});
   argv.insert(argv.end(), engine.arguments.begin(), engine.arguments.end());
   return argv;
 }

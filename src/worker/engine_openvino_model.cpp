@@ -2,49 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "worker/guard.h"
+#include "worker/wanted_shapes.h"
 
 namespace fiel {
 namespace {
 
 std::unexpected<EngineError> unsupported(std::string message) {
   return engine_fail("unsupported", std::move(message));
-}
-
-std::string setting(const Settings& settings, const std::string& name, const char* otherwise) {
-  const auto found = settings.find(name);
-  return found == settings.end() ? otherwise : found->second;
-}
-
-std::string text(const ov::PartialShape& shape) { return shape.to_string(); }
-
-// The traffic's shape of this input, joined to a batch.
-EngineResult<ov::PartialShape> static_shape(const std::string& name, const BuildRequest& request,
-                                            std::int64_t batch) {
-  const auto given = request.shapes.front().find(name);
-  if (given == request.shapes.front().end()) {
-    return engine_fail("bad_request",
-                       fmt::format("shape=static: \"shapes\" says nothing of input \"{}\"", name));
-  }
-  ov::PartialShape shape(std::vector<ov::Dimension>(given->second.begin(), given->second.end()));
-  if (batch > 1) {
-    if (shape.size() == 0)
-      return unsupported(fmt::format("batch={}: input \"{}\" is a scalar", batch, name));
-    shape[0] = shape[0].get_length() * batch;
-  }
-  return shape;
-}
-
-// Dynamic axes take a batch as they are; a first axis that the model fixes is widened.
-EngineResult<ov::PartialShape> batched_shape(const std::string& name, ov::PartialShape shape,
-                                             std::int64_t batch) {
-  if (batch == 1 || shape.rank().is_dynamic()) return shape;
-  if (shape.size() == 0)
-    return unsupported(fmt::format("batch={}: input \"{}\" is a scalar", batch, name));
-  if (shape[0].is_static()) shape[0] = shape[0].get_length() * batch;
-  return shape;
 }
 
 }  // namespace
@@ -123,33 +88,27 @@ EngineResult<std::vector<EnginePort>> describe_ports(
   return described;
 }
 
-EngineResult<std::int64_t> batch_of(const Settings& settings) {
-  const std::string value = setting(settings, "batch", "1");
-  std::int64_t batch = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), batch);
-  if (error != std::errc() || end != value.data() + value.size() || batch < 1) {
-    return unsupported(fmt::format("batch={} is no positive integer", value));
-  }
-  return batch;
-}
-
 EngineResult<> apply_shape(ov::Model& model, const std::vector<std::string>& input_names,
                            const BuildRequest& request) {
-  const std::string shape = setting(request.settings, "shape", "dynamic");
-  if (shape != "static" && shape != "dynamic")
-    return unsupported(fmt::format("shape={} is not static or dynamic", shape));
-  if (shape == "static" && request.shapes.size() != 1) {
-    return unsupported(
-        fmt::format("shape=static needs one traffic shape, there are {}", request.shapes.size()));
-  }
-  const std::int64_t batch = FIEL_TRY_ENGINE(batch_of(request.settings));
-  std::map<std::size_t, ov::PartialShape> wanted;
-  bool changed = false;
+  std::vector<ModelInput> inputs;
   for (std::size_t i = 0; i < model.inputs().size(); ++i) {
     const ov::PartialShape now = model.input(i).get_partial_shape();
-    wanted[i] = shape == "static" ? FIEL_TRY_ENGINE(static_shape(input_names[i], request, batch))
-                                  : FIEL_TRY_ENGINE(batched_shape(input_names[i], now, batch));
-    changed = changed || wanted[i] != now;
+    std::optional<Shape> sizes;
+    if (now.rank().is_static()) {
+      sizes.emplace();
+      for (const ov::Dimension& one : now) sizes->push_back(one.is_static() ? one.get_length() : -1);
+    }
+    inputs.push_back({.name = input_names[i], .shape = std::move(sizes)});
+  }
+  const auto shapes = FIEL_TRY_ENGINE(wanted_shapes(inputs, request));
+  std::map<std::size_t, ov::PartialShape> wanted;
+  bool changed = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    changed = changed || shapes[i] != inputs[i].shape;
+    // As it is where nothing is asked: an axis may be dynamic within bounds.
+    wanted[i] = shapes[i] == inputs[i].shape
+                    ? model.input(i).get_partial_shape()
+                    : ov::PartialShape(std::vector<ov::Dimension>(shapes[i]->begin(), shapes[i]->end()));
   }
   if (!changed) return {};
   try {
@@ -157,7 +116,7 @@ EngineResult<> apply_shape(ov::Model& model, const std::vector<std::string>& inp
   } catch (const ov::Exception& error) {
     std::string list;
     for (const auto& [input, partial] : wanted)
-      list += fmt::format(" {} {}", input_names[input], text(partial));
+      list += fmt::format(" {} {}", input_names[input], partial.to_string());
     return engine_fail(
         "build_error",
         fmt::format("the model does not take these input shapes:{}: {}", list, error.what()));

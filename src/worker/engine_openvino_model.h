@@ -25,7 +25,4 @@ EngineResult<std::vector<EnginePort>> describe_ports(
 EngineResult<> apply_shape(ov::Model& model, const std::vector<std::string>& input_names,
                            const BuildRequest& request);
 
-/// The setting `batch`, 1 if left out.
-EngineResult<std::int64_t> batch_of(const Settings& settings);
-
 }  // namespace fiel

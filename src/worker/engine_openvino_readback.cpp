@@ -1,12 +1,7 @@
 #include "worker/engine_openvino_readback.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <optional>
 #include <string_view>
 
 #include "base/digest.h"
@@ -51,20 +46,6 @@ std::string line_of(const ov::Node& node) {
   return line;
 }
 
-std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// "0.80" and "0.8" are one value.
-bool same_value(const std::string& asked, const std::string& got) {
-  if (asked == got) return true;
-  const auto a = as_number(asked), b = as_number(got);
-  return a && b && std::abs(*a - *b) < 1e-6;
-}
-
 }  // namespace
 
 ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<CatalogueKnob>& catalogue) {
@@ -94,25 +75,6 @@ ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<Catalogu
   back.graph_digest = digest.hex();
   if (nodes > 0) back.placement[back.effective["EXECUTION_DEVICES"]] = nodes;
   return back;
-}
-
-std::vector<std::string> ignored_settings(const Settings& asked, const Settings& effective,
-                                          const std::vector<CatalogueKnob>& catalogue) {
-  std::vector<std::string> ignored;
-  for (const auto& [name, value] : asked) {
-    const CatalogueKnob* entry = find_knob(catalogue, name);
-    const auto got = effective.find(name);
-    if (got == effective.end() || (entry != nullptr && entry->readback != "engine")) continue;
-    if (entry != nullptr && (value == entry->unset || std::ranges::find(entry->delegates, value) !=
-                                                          entry->delegates.end())) {
-      continue;
-    }
-    if (name == "shape" && value == "dynamic")
-      continue;  // a model without dynamic axes is no disobedience
-    if (!same_value(value, got->second))
-      ignored.push_back(fmt::format("{}={} ran as {}", name, value, got->second));
-  }
-  return ignored;
 }
 
 }  // namespace fiel

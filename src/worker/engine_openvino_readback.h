@@ -1,5 +1,4 @@
-// What OpenVINO says that it really built: effective properties, the nodes of the graph that runs,
-// and which wishes it did not follow.
+// What OpenVINO says that it really built: effective properties and the nodes of the graph that runs.
 #pragma once
 
 #include <openvino/openvino.hpp>
@@ -20,9 +19,5 @@ struct ReadBack {
 };
 
 ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<CatalogueKnob>& catalogue);
-
-/// "INFERENCE_PRECISION_HINT=bf16 ran as f32" for every setting whose read-back says otherwise.
-std::vector<std::string> ignored_settings(const Settings& asked, const Settings& effective,
-                                          const std::vector<CatalogueKnob>& catalogue);
 
 }  // namespace fiel

@@ -4,7 +4,10 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace fiel {
 namespace {
@@ -99,13 +102,16 @@ Result<CatalogueKnob> read_knob(const toml::table& table) {
 // "@cores" stands for 1, 2, 4, ... and the number of cores itself.
 std::vector<std::string> expand(const std::vector<std::string>& values, int core_count) {
   std::vector<std::string> expanded;
+  const auto add = [&](std::string value) {
+    if (std::ranges::find(expanded, value) == expanded.end()) expanded.push_back(std::move(value));
+  };
   for (const std::string& value : values) {
     if (value != "@cores") {
-      expanded.push_back(value);
+      add(value);
       continue;
     }
-    for (int count = 1; count < core_count; count *= 2) expanded.push_back(std::to_string(count));
-    expanded.push_back(std::to_string(core_count));
+    for (int count = 1; count < core_count; count *= 2) add(std::to_string(count));
+    add(std::to_string(core_count));
   }
   return expanded;
 }
@@ -159,7 +165,7 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
       continue;
     }
     if (const std::string* need = unmet(entry.needs, machine); need != nullptr && !entry.always) {
-      leave_out(fmt::format("it has no effect on this machine, which lacks {}", *need));
+      leave_out(fmt::format("it has no effect here, where there is no {}", *need));
       continue;
     }
     if (knob.default_value.empty()) knob.default_value = known->second;
@@ -191,6 +197,44 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
     });
   }
   return offer;
+}
+
+namespace {
+
+std::optional<double> as_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0.80" and "0.8" are one value.
+bool same_value(const std::string& asked, const std::string& got) {
+  if (asked == got) return true;
+  const auto a = as_number(asked), b = as_number(got);
+  return a && b && std::abs(*a - *b) < 1e-6;
+}
+
+}  // namespace
+
+std::vector<std::string> ignored_settings(const std::map<std::string, std::string>& asked,
+                                          const std::map<std::string, std::string>& effective,
+                                          const std::vector<CatalogueKnob>& catalogue) {
+  std::vector<std::string> ignored;
+  for (const auto& [name, value] : asked) {
+    const CatalogueKnob* entry = find_knob(catalogue, name);
+    const auto got = effective.find(name);
+    if (got == effective.end() || (entry != nullptr && entry->readback != "engine")) continue;
+    if (entry != nullptr && (value == entry->unset || std::ranges::find(entry->delegates, value) !=
+                                                          entry->delegates.end())) {
+      continue;
+    }
+    if (name == "shape" && value == "dynamic")
+      continue;  // a model without dynamic axes is no disobedience
+    if (!same_value(value, got->second))
+      ignored.push_back(fmt::format("{}={} ran as {}", name, value, got->second));
+  }
+  return ignored;
 }
 
 void add_to(Json& hello, const KnobOffer& offer) {

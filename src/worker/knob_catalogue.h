@@ -45,6 +45,11 @@ struct KnobOffer {
 KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const MachineFacts& machine,
                       const std::map<std::string, std::string>& engine_defaults);
 
+/// "INFERENCE_PRECISION_HINT=bf16 ran as f32" for every setting whose read-back says otherwise.
+std::vector<std::string> ignored_settings(const std::map<std::string, std::string>& asked,
+                                          const std::map<std::string, std::string>& effective,
+                                          const std::vector<CatalogueKnob>& catalogue);
+
 /// As hello's result spells them: keys "knobs" and "left_out".
 void add_to(Json& hello, const KnobOffer& offer);
 

@@ -106,7 +106,7 @@ TEST(OpenVinoKnobs, KeepFloat32NameableWhereNothingElseRuns) {
       offer_knobs(openvino_catalogue(), {.cpu_features = {}, .core_count = 2, .facts = {"avx2"}},
                   {{"INFERENCE_PRECISION_HINT", "f32"}, {"ENABLE_HYPER_THREADING", "YES"}});
   EXPECT_THAT(find(offer, "INFERENCE_PRECISION_HINT")->values, ElementsAre("f32"));
-  EXPECT_THAT(why_left_out(offer, "ENABLE_HYPER_THREADING"), HasSubstr("lacks smt"));
+  EXPECT_THAT(why_left_out(offer, "ENABLE_HYPER_THREADING"), HasSubstr("there is no smt"));
   EXPECT_THAT(find(offer, "ONEDNN_MAX_CPU_ISA")->values, ElementsAre("ALL", "AVX"));
 }
 

@@ -3,7 +3,7 @@
 //   load [INPUT=FILE.npy ...]
 //
 // Inputs that are not given are zeros, if they are floats: enough to see that it runs, not that it is right.
-// Exit status: 2 usage, 6 seal broken, 7 another OpenVINO than the bundle was measured with.
+// Exit status: 2 usage, 6 seal broken, 7 another engine's version than the bundle was measured with.
 // What it is bound to stands in sealed.h, which `fiel export` wrote.
 #include <openssl/evp.h>
 #include <unistd.h>
@@ -16,10 +16,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <openvino/openvino.hpp>
 #include <string>
 #include <vector>
 
+#include "engine.h"
 #include "sealed.h"
 
 namespace {
@@ -75,33 +75,29 @@ void enter_environment(char** arguments) {
 }
 
 void check_version() {
-  const std::string build = ov::get_openvino_version().buildNumber;
-  if (build.substr(0, build.find('-')) == sealed::kEngineVersion) return;
-  stop(7, "this artifact belongs to OpenVINO " + std::string(sealed::kEngineVersion) + ", here is " + build);
-}
-
-ov::CompiledModel import_artifact(ov::Core& core, const std::string& folder) {
-  ov::AnyMap properties;
-  for (const sealed::Setting& setting : sealed::kProperties) properties[setting.name] = std::string(setting.value);
-  const std::string path = folder + "/artifact/" + sealed::kArtifactFile;
-  if (path.ends_with(".xml")) return core.compile_model(path, sealed::kDevice, properties);  // nothing was exported
-  std::ifstream blob(path, std::ios::binary);
-  return core.import_model(blob, sealed::kDevice, properties);
+  if (Session::version() == sealed::kEngineVersion) return;
+  stop(7, std::string("this artifact belongs to ") + kEngineName + " " + sealed::kEngineVersion + ", here is " +
+              Session::version());
 }
 
 // Open axes are filled from the traffic's first shape, the batch along axis 0.
-ov::Shape shape_of(const ov::Output<const ov::Node>& port, const std::vector<long>& traffic) {
-  ov::Shape shape;
-  for (std::size_t axis = 0; axis < port.get_partial_shape().size(); ++axis) {
-    const ov::Dimension& dim = port.get_partial_shape()[axis];
-    const long open = (axis < traffic.size() ? traffic[axis] : 1) * (axis == 0 ? sealed::kBatch : 1);
-    shape.push_back(static_cast<std::size_t>(dim.is_static() ? dim.get_length() : open));
+std::vector<long> shape_of(const Port& port, const std::vector<long>& traffic) {
+  std::vector<long> shape = port.sizes;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] >= 0) continue;
+    shape[axis] = (axis < traffic.size() ? traffic[axis] : 1) * (axis == 0 ? sealed::kBatch : 1);
   }
   return shape;
 }
 
+std::size_t bytes_of(const Port& port, const std::vector<long>& shape) {
+  std::size_t bytes = port.element_bytes;
+  for (const long size : shape) bytes *= static_cast<std::size_t>(size);
+  return bytes;
+}
+
 // NumPy's format, versions 1 to 3: magic, length of the header, a Python dictionary, raw data in C order.
-ov::Tensor read_npy(const std::string& path, const ov::element::Type& type) {
+std::pair<std::vector<long>, std::string> read_npy(const std::string& path, const Port& port) {
   const std::string bytes = read_file(path, 2);
   if (bytes.size() < 12 || bytes.compare(0, 6, "\x93NUMPY") != 0) stop(2, path + " is no .npy file");
   const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
@@ -111,53 +107,52 @@ ov::Tensor read_npy(const std::string& path, const ov::element::Type& type) {
   if (bytes.size() < begin + length) stop(2, path + " is cut off");
   const std::string header = bytes.substr(begin, length);
   if (header.find("'fortran_order': False") == std::string::npos) stop(2, path + ": C order is wanted");
-  ov::Shape shape;
+  std::vector<long> shape;
   const std::size_t open = header.find('(', header.find("'shape'")), close = header.find(')', open);
   if (open == std::string::npos || close == std::string::npos) stop(2, path + " has no shape");
   for (std::size_t at = open + 1; at < close; ++at) {
     if (header[at] < '0' || header[at] > '9') continue;
     char* end = nullptr;
-    shape.push_back(std::strtoull(header.c_str() + at, &end, 10));
+    shape.push_back(std::strtol(header.c_str() + at, &end, 10));
     at = static_cast<std::size_t>(end - header.c_str());
   }
-  ov::Tensor tensor(type, shape);
-  if (bytes.size() - begin - length != tensor.get_byte_size()) stop(2, path + " is not of type " + type.get_type_name());
-  std::memcpy(tensor.data(), bytes.data() + begin + length, tensor.get_byte_size());
-  return tensor;
+  std::string data = bytes.substr(begin + length);
+  if (data.size() != bytes_of(port, shape)) stop(2, path + " is not of type " + port.type);
+  return {shape, data};
 }
 
-void fill_inputs(ov::CompiledModel& model, ov::InferRequest& request, std::map<std::string, std::string> files) {
-  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
-    const sealed::Input& input = sealed::kInputs.at(i);
-    const ov::element::Type type = model.input(i).get_element_type();
+void fill_inputs(Session& session, std::map<std::string, std::string> files) {
+  for (std::size_t i = 0; i < sealed::kInputs.size(); ++i) {
+    const sealed::Input& input = sealed::kInputs[i];
+    const Port port = session.input(i);
     if (const auto given = files.find(input.name); given != files.end()) {
-      request.set_input_tensor(i, read_npy(given->second, type));
+      const auto [shape, data] = read_npy(given->second, port);
+      session.set_input(i, shape, data);
       files.erase(given);
       continue;
     }
-    if (!type.is_real()) stop(2, "input " + input.name + " is no float: give " + input.name + "=FILE.npy");
-    ov::Tensor zeros(type, shape_of(model.input(i), input.traffic));
-    std::memset(zeros.data(), 0, zeros.get_byte_size());
-    request.set_input_tensor(i, zeros);
+    if (!port.is_float) stop(2, "input " + input.name + " is no float: give " + input.name + "=FILE.npy");
+    const std::vector<long> shape = shape_of(port, input.traffic);
+    session.set_input(i, shape, std::string(bytes_of(port, shape), '\0'));
   }
   if (!files.empty()) stop(2, "no input is called " + files.begin()->first);
 }
 
-double run_once(ov::InferRequest& request) {
+double run_once(Session& session) {
   const auto start = std::chrono::steady_clock::now();
-  request.infer();
+  session.run();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void report(ov::InferRequest& request) {
-  const double first = run_once(request);
+void report(Session& session) {
+  const double first = run_once(session);
   std::vector<double> times;
-  for (int i = 0; i < kTimed; ++i) times.push_back(run_once(request));
+  for (int i = 0; i < kTimed; ++i) times.push_back(run_once(session));
   for (std::size_t i = 0; i < sealed::kOutputs.size(); ++i) {
-    const ov::Tensor tensor = request.get_output_tensor(i);
-    std::printf("output %s %s [", sealed::kOutputs[i].c_str(), tensor.get_element_type().get_type_name().c_str());
-    for (std::size_t axis = 0; axis < tensor.get_shape().size(); ++axis) {
-      std::printf("%s%zu", axis == 0 ? "" : ", ", tensor.get_shape()[axis]);
+    const Port port = session.output(i);
+    std::printf("output %s %s [", sealed::kOutputs[i].c_str(), port.type.c_str());
+    for (std::size_t axis = 0; axis < port.sizes.size(); ++axis) {
+      std::printf("%s%ld", axis == 0 ? "" : ", ", port.sizes[axis]);
     }
     std::printf("]\n");
   }
@@ -181,11 +176,9 @@ int main(int count, char** arguments) {
   enter_environment(arguments);
   try {
     check_version();
-    ov::Core core;
-    ov::CompiledModel model = import_artifact(core, folder);
-    ov::InferRequest request = model.create_infer_request();
-    fill_inputs(model, request, files);
-    report(request);
+    Session session(folder);
+    fill_inputs(session, files);
+    report(session);
   } catch (const std::exception& error) {
     stop(1, error.what());
   }

@@ -4,7 +4,7 @@
 Usage: load.py [INPUT=FILE.npy ...] [--repeat N] [--save FOLDER]
 
 Inputs that are not given are zeros, if they are floats: enough to see that it runs, not that it is right.
-Exit status: 2 usage, 6 seal broken, 7 another OpenVINO or CPU than the bundle was measured with.
+Exit status: 2 usage, 6 seal broken, 7 another engine or CPU than the bundle was measured with.
 """
 import hashlib
 import json
@@ -53,10 +53,10 @@ def enter_environment(bundle: dict) -> None:
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **missing, RESTARTED: "1"})
 
 
-def check_machine(bundle: dict, version: str) -> None:
-    if version.split("-")[0] != bundle["engine_version"]:
-        stop(7, f"this artifact belongs to OpenVINO {bundle['engine_version']}, here is {version}: tune again, or install "
-                f"openvino=={bundle['engine_version']}")
+def check_machine(bundle: dict, engine) -> None:
+    if engine.version() != bundle["engine_version"]:
+        stop(7, f"this artifact belongs to {engine.NAME} {bundle['engine_version']}, here is {engine.version()}: tune again, "
+                f"or install {engine.PACKAGE}=={bundle['engine_version']}")
     try:
         text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
@@ -68,16 +68,8 @@ def check_machine(bundle: dict, version: str) -> None:
         stop(7, f"this CPU lacks {', '.join(lacking)}, which the artifact was built and measured with")
 
 
-def import_artifact(core, bundle: dict, note: dict):
-    path = FOLDER / "artifact" / note["file"]
-    if note["file"].endswith(".xml"):  # this device exports nothing compiled
-        return core.compile_model(str(path), bundle["device"], bundle["properties"])
-    return core.import_model(path.read_bytes(), bundle["device"], bundle["properties"])
-
-
-def shape_of(port, name: str, bundle: dict) -> list:
+def traffic_shape(sizes: list, name: str, bundle: dict) -> list:
     """Open axes are filled from the traffic's first shape, the batch along axis 0."""
-    sizes = [size.get_length() if size.is_static else -1 for size in port.partial_shape]
     traffic = bundle["shapes"][0]["inputs"].get(name) if bundle["shapes"] else None
     for axis, size in enumerate(sizes):
         if size < 0:
@@ -86,16 +78,15 @@ def shape_of(port, name: str, bundle: dict) -> list:
     return sizes
 
 
-def make_inputs(np, compiled, names: list, files: dict, bundle: dict) -> list:
+def make_inputs(np, ports: list, names: list, files: dict, bundle: dict) -> list:
     inputs = []
-    for port, name in zip(compiled.inputs, names):
+    for (dtype, is_float, sizes), name in zip(ports, names):
         if name in files:
             inputs.append(np.ascontiguousarray(np.load(files.pop(name), allow_pickle=False)))
             continue
-        dtype = port.element_type
-        if not dtype.is_real():
-            stop(2, f"input {name} is {dtype.get_type_name()}: made-up integers may mean anything; give {name}=FILE.npy")
-        inputs.append(np.zeros(shape_of(port, name, bundle), dtype=dtype.to_dtype()))
+        if not is_float:
+            stop(2, f"input {name} is {dtype}: made-up integers may mean anything; give {name}=FILE.npy")
+        inputs.append(np.zeros(traffic_shape(sizes, name, bundle), dtype=dtype))
     if files:
         stop(2, f"no input is called {', '.join(files)}; there are {', '.join(names)}")
     return inputs
@@ -125,23 +116,21 @@ def main() -> None:
     bundle = read_bundle()
     check_seal(bundle)
     enter_environment(bundle)
+    sys.dont_write_bytecode = True  # the bundle stays as it was sealed
+    sys.path.insert(0, str(FOLDER))
     import numpy as np
-    import openvino as ov
+    import engine
 
-    check_machine(bundle, ov.get_version())
+    check_machine(bundle, engine)
     note = json.loads((FOLDER / "artifact" / "load.json").read_text(encoding="utf-8"))
-    compiled = import_artifact(ov.Core(), bundle, note)
-    inputs = make_inputs(np, compiled, note["inputs"], files, bundle)
-    request = compiled.create_infer_request()
-    for index, array in enumerate(inputs):
-        request.set_input_tensor(index, ov.Tensor(array))
+    session = engine.Session(FOLDER, bundle, note)
+    session.set_inputs(make_inputs(np, session.inputs(), note["inputs"], files, bundle))
     seconds = []
     for _ in range(repeat + 1):
         start = time.perf_counter()
-        request.infer()
+        session.run()
         seconds.append(time.perf_counter() - start)
-    for index, name in enumerate(note["outputs"]):
-        array = request.get_output_tensor(index).data
+    for index, (name, array) in enumerate(zip(note["outputs"], session.outputs())):
         print(f"output {name} {array.dtype} {list(array.shape)}")
         if save:
             pathlib.Path(save).mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,53 @@
+// Settings as ONNX Runtime's session options, and what a session really does with them. Private to engine_onnxruntime*.
+#pragma once
+
+#include <onnxruntime_cxx_api.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "worker/engine.h"
+#include "worker/knob_catalogue.h"
+
+namespace fiel {
+
+/// Settings that shape the graph act when the artifact is made; the others whenever a session is opened.
+struct SessionPlan {
+  Settings graph;
+  Settings run;
+};
+
+/// Knobs at the value that is ONNX Runtime's own default are left out; so are those that are no session options. `unsupported`
+/// for a name that is in no catalogue.
+EngineResult<SessionPlan> plan_session(const Settings& settings, const std::vector<CatalogueKnob>& catalogue);
+
+EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings);
+
+/// The setting `provider`, "CPU" if left out.
+std::string provider_of(const Settings& settings);
+
+/// What ONNX Runtime logs of a session in the making: printed if it is a warning, and the placement of nodes is taken from it,
+/// since no call tells it in all versions.
+struct SessionLog {
+  std::map<std::string, int> placement;  // nodes by provider
+};
+void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char* category, const char* id, const char* place,
+                           const char* message);
+
+/// The setting `parallel_requests`, 1 if left out.
+EngineResult<int> requests_of(const Settings& settings);
+
+/// Names, dtypes and shapes; `unsupported` for what fiel does not carry.
+EngineResult<std::vector<EnginePort>> input_ports(const Ort::Session& session);
+EngineResult<std::vector<EnginePort>> output_ports(const Ort::Session& session);
+
+ONNXTensorElementDataType to_onnx(DType dtype);
+
+/// The error's reason, by ONNX Runtime's code and words.
+EngineError error_of(const Ort::Exception& error);
+
+/// Of this process, to see how many a session starts.
+std::size_t thread_count();
+
+}  // namespace fiel
