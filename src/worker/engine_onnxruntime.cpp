@@ -251,9 +251,9 @@ EngineResult<BuildReport> OnnxRuntimeEngine::build(const BuildRequest& request) 
 }
 
 // ONNX Runtime does not say what its pools do; how many threads appeared can be counted. Where two pools run, whose thread is
-// whose can't be seen. Threads take their cores a moment later, so that part says what was asked for.
+// whose can't be seen, nor where a provider has threads of its own. Threads take their cores a moment later, so that part says what was asked for.
 void read_threads(Settings& effective, const SessionPlan& plan, std::size_t started) {
-  if (const auto mode = plan.run.find("execution_mode"); mode != plan.run.end()) return;
+  if (plan.run.contains("execution_mode") || provider_of(plan.run) != "CPU") return;
   effective["intra_op_num_threads"] = std::to_string(started + 1);
   const auto pinned = plan.run.find("session.intra_op_thread_affinities");
   effective["intra_op_thread_affinities"] = pinned != plan.run.end()                     ? "pinned"
