@@ -87,7 +87,7 @@ class OpenVino(Case):
         self.assertEqual(done.status, 0, done.err)
 
     def test_a_variant_in_8_bits_is_made_built_and_judged(self):
-        done = self.fiel("check", "run/contract.toml", "--route", "engine=openvino variant=int8", "--json")
+        done = self.fiel("check", "contract.toml", "--route", "engine=openvino variant=int8", "--json")
         self.assertIn(done.status, (0, 8), done.err)  # whether it is accurate enough is its own matter
         candidate = json.loads(done.out)
         self.assertIn(candidate["status"], ("admissible", "wrong", "wrong_slice"), candidate["reason"])
