@@ -111,6 +111,8 @@ def infer(request):
 def measure(request):
     if loaded is None:
         raise Refused("bad_request", "nothing is loaded")
+    if request["scenario"] == "server":
+        raise Refused("unsupported", "this worker knows no server scenario")
     samples, batch = request["samples"], request["batch"]
     warmup, latencies = [], []
     position = 0

@@ -215,7 +215,17 @@ const Bad kBad[] = {
      "c.toml:25: workload.scenario: wants one of single_stream, offline, server, found the text "
      "\"singel_stream\": did you mean 'single_stream'?"},
     {"scenario = \"single_stream\"", "scenario = \"server\"",
-     "c.toml:25: workload.scenario: \"server\" is not supported yet: use single_stream or offline"},
+     "c.toml:25: workload.scenario: \"server\" needs target_qps, the rate at which your requests "
+     "arrive (a second)\n"
+     "c.toml:25: workload.scenario: \"server\" does not go with [[model.state]], whose steps wait "
+     "for each other: use single_stream"},
+    {"scenario = \"single_stream\"\nobjective = \"latency_p90\"",
+     "scenario = \"server\"\ntarget_qps = 0\nobjective = \"throughput\"",
+     "c.toml:25: workload.scenario: \"server\" does not go with [[model.state]], whose steps wait "
+     "for each other: use single_stream\n"
+     "c.toml:26: workload.target_qps: wants a number above zero, found the number 0\n"
+     "c.toml:27: workload.objective: throughput contradicts scenario \"server\", where requests "
+     "arrive at target_qps whatever the engine does: use a latency, or scenario offline"},
     {"scenario = \"single_stream\"", "scenario = \"offline\"",
      "c.toml:26: workload.objective: latency_p90 contradicts scenario \"offline\", where single "
      "requests have no latency: use throughput, or scenario single_stream\n"

@@ -105,9 +105,6 @@ void read_workload(TableReader& table, Contract& contract) {
                                                      {"latency_p99", Objective::kLatencyP99},
                                                      {"throughput", Objective::kThroughput}};
   if (const auto scenario = table.word("scenario", scenarios)) contract.scenario = *scenario;
-  if (contract.scenario == Scenario::kServer) {
-    table.problem("scenario", "\"server\" is not supported yet: use single_stream or offline");
-  }
   const bool offline = contract.scenario == Scenario::kOffline;
   contract.objective = offline ? Objective::kThroughput : Objective::kLatencyP50;
   if (const auto objective = table.word("objective", objectives)) {
@@ -119,9 +116,23 @@ void read_workload(TableReader& table, Contract& contract) {
                       "use throughput, or scenario single_stream",
                       to_string(*objective)));
     }
+    if (contract.scenario == Scenario::kServer && *objective == Objective::kThroughput) {
+      table.problem("objective",
+                    "throughput contradicts scenario \"server\", where requests arrive at target_qps "
+                    "whatever the engine does: use a latency, or scenario offline");
+    }
   }
   contract.target_qps = table.number("target_qps", "a number above zero",
                                      [](double x) { return x > 0 && std::isfinite(x); });
+  if (contract.scenario == Scenario::kServer && !table.has("target_qps")) {
+    table.problem("scenario",
+                  "\"server\" needs target_qps, the rate at which your requests arrive (a second)");
+  }
+  if (contract.scenario == Scenario::kServer && !contract.state.empty()) {
+    table.problem("scenario",
+                  "\"server\" does not go with [[model.state]], whose steps wait for each other: "
+                  "use single_stream");
+  }
   if (table.has("target_qps") && contract.scenario != Scenario::kServer) {
     table.problem("target_qps",
                   fmt::format("belongs to scenario \"server\", not to {}: leave it out",

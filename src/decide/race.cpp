@@ -75,7 +75,10 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
     const auto sorted = FIEL_TRY(pooled_latencies(lab, id));
     if (!sorted.empty() && lab.contract.scenario != Scenario::kOffline) {
       const double seconds = std::accumulate(sorted.begin(), sorted.end(), 0.0);
-      entry["latency"] = latency_summary(sorted, static_cast<double>(sorted.size()) / seconds);
+      // In the open loop of `server` requests wait beside each other, and the rate is theirs, not the engine's.
+      const bool server = lab.contract.scenario == Scenario::kServer;
+      entry["latency"] = latency_summary(sorted, server ? lab.contract.target_qps.value_or(0)
+                                                        : static_cast<double>(sorted.size()) / seconds);
     }
     const CandidateState& state = lab.standing.at(id);
     if (const std::string over = p99_over_limit(lab.contract.limits, sorted); !over.empty()) {

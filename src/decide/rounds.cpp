@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/rng.h"
+#include "decide/arrivals.h"
 #include "decide/signals.h"
 #include "stats/quantiles.h"
 
@@ -14,6 +15,10 @@ namespace fiel {
 namespace {
 
 constexpr int kTimedSamples = 16;
+constexpr std::int64_t kFewestArrivals = 50;
+// A worker that is twice as slow as the requests come is cut short; what it did until then shows that it is overloaded.
+constexpr double kMostTimesTheArrivals = 1.5;
+constexpr double kGraceSeconds = 1;
 // Fewer timings than these say nothing about the tail: one in ten seen ten times; one in a hundred bounded at 99 %.
 constexpr std::size_t kFewestForP90 = 100;
 constexpr std::size_t kFewestForP99 = 459;
@@ -32,24 +37,31 @@ double cost_of(const Contract& contract, const MeasureResult& block) {
 
 struct BlockDone {
   double cost_seconds = 0;
+  std::string overloaded = {};  // server: why
   MeasureResult measured;
   std::vector<SampleOutputs> outputs;
 };
 
-Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, std::uint64_t seed) {
-  const MeasureOrder order{.samples = {.set = lab.tuning.get(), .indices = plan.samples},
+Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, int round) {
+  MeasureOrder order{.samples = {.set = lab.tuning.get(), .indices = plan.samples},
                            .scenario = lab.contract.scenario,
                            .batch = live.batch,
                            .warmup_count = plan.warmup_count,
                            .min_count = plan.min_count,
                            .min_seconds = plan.min_seconds,
                            .max_seconds = plan.max_seconds,
-                           .seed = seed};
+                           .seed = sub_seed(plan.seed, fmt::format("block/{}", round))};
+  if (plan.arrivals_per_second > 0) {
+    order.arrivals_seconds = poisson_arrivals({.per_second = plan.arrivals_per_second,
+                                               .count = plan.min_count,
+                                               .seed = sub_seed(plan.seed, fmt::format("arrivals/{}", round))});
+    order.max_seconds = kMostTimesTheArrivals * order.arrivals_seconds.back() + kGraceSeconds;
+  }
   live.worker->resume();
-  auto answer = request_measure(*live.worker, order, plan.max_seconds + deadlines_for(lab.contract).measure);
+  auto answer = request_measure(*live.worker, order, order.max_seconds + deadlines_for(lab.contract).measure);
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
   live.worker->pause();
-  BlockDone done{.cost_seconds = 0, .measured = std::get<MeasureResult>(std::move(answer)), .outputs = {}};
+  BlockDone done{.cost_seconds = 0, .overloaded = {}, .measured = std::get<MeasureResult>(std::move(answer)), .outputs = {}};
   done.cost_seconds = cost_of(lab.contract, done.measured);
   auto outputs = read_outputs(done.measured.outputs);
   if (!outputs || !(done.cost_seconds > 0)) {
@@ -58,6 +70,9 @@ Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, s
                    .phase = "measure", .log_tail = {}, .exit_status = {}, .signal = {}};
   }
   done.outputs = std::move(*outputs);
+  done.overloaded = why_overloaded({.arrivals_seconds = order.arrivals_seconds,
+                                    .latencies_seconds = done.measured.latencies_seconds,
+                                    .parallel = live.loaded.parallel_requests});
   return done;
 }
 
@@ -86,7 +101,7 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
   for (const std::size_t i : order) {
     if (result.times[i].failure) continue;
     const Watch watch(lab, workers);
-    auto block = measure_block(lab, *contenders[i].live, plan, sub_seed(plan.seed, fmt::format("block/{}", round)));
+    auto block = measure_block(lab, *contenders[i].live, plan, round);
     if (auto* failure = std::get_if<Failure>(&block)) {
       FIEL_TRY(stop_if_not_its_fault(lab, *failure));
       result.times[i].failure = std::move(*failure);
@@ -99,6 +114,7 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
                          {"count", done.blocks[i]->measured.count},
                          {"warmup_seconds", done.blocks[i]->measured.warmup_seconds}});
     done.json.back().update(signals.json());
+    if (!done.blocks[i]->overloaded.empty()) done.json.back()["overloaded"] = done.blocks[i]->overloaded;
     if (done.rejected.empty() && !computes_its_times(lab, *contenders[i].live)) done.rejected = signals.why_reject();
   }
   return done;
@@ -113,6 +129,11 @@ RoundsPlan rounds_plan(const Lab& lab, const std::string& step) {
   if (lab.contract.objective == Objective::kLatencyP90) plan.min_count = 20;
   if (lab.contract.limits.latency_p99_seconds) plan.min_count = 52;
   if (lab.contract.objective == Objective::kLatencyP99) plan.min_count = 200;
+  if (lab.contract.scenario == Scenario::kServer) {
+    plan.arrivals_per_second = lab.contract.target_qps.value_or(1);
+    const double least = std::ceil(plan.min_seconds * plan.arrivals_per_second);
+    plan.min_count = std::max({plan.min_count, kFewestArrivals, static_cast<std::int64_t>(least)});
+  }
   // The traffic's mix: each timed sample's shape is drawn by weight, then one of the samples of that shape.
   const SampleSet& set = lab.tuning.get();
   Rng rng(sub_seed(plan.seed, "samples"));
@@ -159,6 +180,10 @@ Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders
       if (!block) continue;
       std::ranges::move(block->outputs, std::back_inserter(times.outputs));
       if (!keep) continue;
+      if (!block->overloaded.empty()) {
+        ++times.overloaded_blocks;
+        times.why_overloaded = block->overloaded;
+      }
       const auto& latencies = block->measured.latencies_seconds;
       times.latencies_seconds.insert(times.latencies_seconds.end(), latencies.begin(), latencies.end());
       times.count += block->measured.count;

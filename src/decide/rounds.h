@@ -1,7 +1,8 @@
 // The one way in which fiel compares speed: rounds of blocks over live processes, in fresh random order, with only one
 // process awake at a time (methodology A4).
 //
-//   block    after a warm-up, at least 100 ms and 5 inferences; its cost is the contract's objective in seconds
+//   block    after a warm-up, at least 100 ms and 5 inferences (server: 50 requests, from an empty queue); its cost is the
+//            contract's objective in seconds
 //   round    one block of each contender
 //   session  three rounds or more in one set of processes; its value is the median over rounds of
 //            ln(cost of the one / cost of the other): the unit of evidence
@@ -31,6 +32,7 @@ struct RoundsPlan {
   std::int64_t min_count = 5;
   double min_seconds = 0.1;
   double max_seconds = 10;
+  double arrivals_per_second = 0;  // server: then min_count requests are one block, and how long it takes follows
 };
 
 /// The plan for the contract's objective, seeded by the step's name; timed samples are drawn afresh by that seed.
@@ -44,6 +46,11 @@ struct ContenderTimes {
   double seconds = 0;                                // wall time of accepted rounds
   std::vector<SampleOutputs> outputs;                // of the last timed inference of each round
   std::optional<Failure> failure;
+  int overloaded_blocks = 0;  // server, of accepted rounds
+  std::string why_overloaded;
+
+  /// One block may be the victim of a stall; two in a session are not.
+  bool overloaded() const { return overloaded_blocks >= 2; }
 };
 
 struct RoundsResult {

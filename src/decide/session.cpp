@@ -72,7 +72,9 @@ Result<> take_times(Lab& lab, Cast& cast, const RoundsResult& rounds) {
       continue;
     }
     entry["latency"] = latency_json(lab.contract.scenario, times);
+    if (times.overloaded()) set_outcome(entry, CandidateStatus::kOverloaded, times.why_overloaded);
     if (i == base) continue;
+    if (times.overloaded()) continue;  // its latencies say how long it was looked at, not how fast it is
     if (const auto ratio = session_log_ratio(rounds, base, i)) entry["log_ratio"] = *ratio;
   }
   return {};
@@ -90,6 +92,11 @@ SessionView view_of(const Json& body) {
   return view;
 }
 
+// Of the one that the others are compared with: an overloaded one is out, but its time still serves to compare.
+bool fell(const Json& entry) {
+  return entry.contains("status") && entry["status"] != to_string(CandidateStatus::kOverloaded);
+}
+
 using Finish = std::function<Result<>(Json& body, const SessionView& view, std::vector<Live>& live)>;
 
 Result<Record> session_once(Lab& lab, const std::string& key, const std::vector<int>& ids, const Finish& finish) {
@@ -105,11 +112,11 @@ Result<Record> session_once(Lab& lab, const std::string& key, const std::vector<
     }
     Record record;
     RoundsResult rounds;
-    if (!cast.entries[0].contains("status")) {
+    if (!fell(cast.entries[0])) {
       rounds = FIEL_TRY(time_rounds(lab, contenders, plan));
       FIEL_TRY(take_times(lab, cast, rounds));
     }
-    if (cast.entries[0].contains("status")) {
+    if (fell(cast.entries[0])) {
       why = cast.entries[0]["reason"].get<std::string>();
       lab.faith = faith_before;
       continue;

@@ -10,7 +10,7 @@
 namespace fiel {
 namespace {
 
-constexpr std::array<std::pair<CandidateStatus, std::string_view>, 16> kStatusNames = {{
+constexpr std::array<std::pair<CandidateStatus, std::string_view>, 17> kStatusNames = {{
     {CandidateStatus::kTried, "tried"},
     {CandidateStatus::kAdmissible, "admissible"},
     {CandidateStatus::kUnsupported, "unsupported"},
@@ -23,6 +23,7 @@ constexpr std::array<std::pair<CandidateStatus, std::string_view>, 16> kStatusNa
     {CandidateStatus::kWrongSlice, "wrong_slice"},
     {CandidateStatus::kOverLimit, "over_limit"},
     {CandidateStatus::kUnstable, "unstable"},
+    {CandidateStatus::kOverloaded, "overloaded"},
     {CandidateStatus::kFellBack, "fell_back"},
     {CandidateStatus::kDuplicate, "duplicate"},
     {CandidateStatus::kMistrusted, "mistrusted"},

@@ -30,6 +30,7 @@ enum class CandidateStatus {
   kWrongSlice,    // only a slice is
   kOverLimit,     // memory, p99, build time or artifact size above [limits]
   kUnstable,      // the same artifact answered differently in another process
+  kOverloaded,    // server: its queue grew at the contract's rate
   kFellBack,      // ran somewhere else than asked
   kDuplicate,     // same graph, effective settings and environment as an earlier one
   kMistrusted,    // the worker or the check can't be believed

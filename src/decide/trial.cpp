@@ -226,6 +226,11 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
         return Record{.body = with_outcome(std::move(record.body), *failure)};
       }
     }
+    if (rounds.times[1].overloaded()) {
+      record.body["rounds"] = rounds.json;
+      return Record{.body = with_outcome(std::move(record.body), CandidateStatus::kOverloaded,
+                                         rounds.times[1].why_overloaded)};
+    }
     const auto ratio = session_log_ratio(rounds, 0, 1);
     if (const auto shown = ratio ? ratio : rough_log_ratio(rounds, 0, 1)) record.body["log_ratio"] = *shown;
     record.body["rejected_rounds"] = rounds.rejected_rounds;

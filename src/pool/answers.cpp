@@ -274,13 +274,17 @@ Result<std::vector<double>> read_latencies(const fs::path& path) {
 }
 
 // Single stream: a number an inference. Offline: a number a batch, the last of a pass through the
-// samples maybe short.
+// samples maybe short. Server: a number a request.
 Result<> check_count(const MeasureResult& result, const MeasureOrder& order) {
   const std::int64_t numbers = std::ssize(result.latencies_seconds);
   if (result.count < 1) return lie("\"count\" is {}", result.count);
   const std::int64_t most = order.scenario == Scenario::kOffline ? numbers * order.batch : numbers;
   if (result.count < numbers || result.count > most) {
     return lie("\"count\" is {} but the latency file has {} numbers", result.count, numbers);
+  }
+  if (order.scenario == Scenario::kServer && numbers > std::ssize(order.arrivals_seconds)) {
+    return lie("\"count\" is {} but only {} requests arrived", numbers,
+               order.arrivals_seconds.size());
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/rng.h"
 #include "model/npy.h"
 #include "pool/pool_fixture.h"
 
@@ -129,6 +130,42 @@ TEST_F(FakeEngineTest, OfflineKeepsParallelRequestsBusy) {
   EXPECT_EQ(measured.count, 3 * std::ssize(measured.latencies_seconds));
   EXPECT_NEAR(measured.latencies_seconds[0], 0.002, 1e-12);
   EXPECT_NEAR(measured.seconds, 0.002 * 5, 1e-9);  // ten batches, two at a time
+}
+
+// Of a queue with Poisson arrivals, one server and a service that always takes s, requests wait
+// rho / (2 (1 - rho)) s on average (Pollaczek and Khinchine).
+TEST_F(FakeEngineTest, AServerQueueWaitsAsQueueingTheorySays) {
+  const auto worker = ready("{}");  // a service of 1 ms
+  for (const double rho : {0.5, 0.8}) {
+    auto order = measure_order();
+    order.scenario = Scenario::kServer;
+    order.max_seconds = 1e6;
+    Rng rng(5);
+    double at = 0;
+    for (int i = 0; i < 100'000; ++i) order.arrivals_seconds.push_back(at += 0.001 / rho * rng.exponential());
+    const auto measured = value_of(request_measure(*worker, order, kSeconds));
+    ASSERT_EQ(measured.count, 100'000);
+    double wait = 0;
+    for (const double latency : measured.latencies_seconds) wait += latency - 0.001;
+    const double theory = rho / (2 * (1 - rho)) * 0.001;
+    EXPECT_NEAR(wait / 100'000 / theory, 1, 0.04) << rho;
+  }
+}
+
+TEST_F(FakeEngineTest, AServerThatIsTooSlowIsCutShortAndSecondRequestsHelp) {
+  auto order = measure_order();
+  order.scenario = Scenario::kServer;
+  order.max_seconds = 0.1;
+  for (int i = 0; i < 200; ++i) order.arrivals_seconds.push_back(0.0005 * i);  // twice too many
+  const auto one = start_fake("{" + kStreams + "}");
+  bring_up(*one, {{"STREAMS", "1"}});
+  EXPECT_EQ(value_of(request_measure(*one, order, kSeconds)).count, 100);
+  const auto two = start_fake("{" + kStreams + "}");
+  bring_up(*two, {{"STREAMS", "2"}});
+  const auto measured = value_of(request_measure(*two, order, kSeconds));
+  EXPECT_EQ(measured.count, 200);
+  EXPECT_NEAR(measured.latencies_seconds.back(), 0.001, 1e-9);
+  EXPECT_EQ(value_of(request_measure(*two, order, kSeconds)).latencies_seconds, measured.latencies_seconds);
 }
 
 TEST_F(FakeEngineTest, TheClassIsTheInputsFirstElement) {

@@ -1,5 +1,7 @@
 #include "pool/requests.h"
 
+#include <cerrno>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -122,7 +124,7 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
   const MeasurePlaces places{.latency_file = worker.scratch() / "block.f64", .output_dir = *folder};
   std::error_code ignored;
   fs::remove(places.latency_file, ignored);
-  const Json request = {{"type", "measure"},
+  Json request = {{"type", "measure"},
                         {"scenario", to_string(order.scenario)},
                         {"batch", order.batch},
                         {"warmup_count", order.warmup_count},
@@ -133,6 +135,16 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
                         {"samples", samples_json(order.samples)},
                         {"latency_file", places.latency_file.string()},
                         {"output_dir", folder->string()}};
+  if (order.scenario == Scenario::kServer) {
+    const fs::path arrivals = worker.scratch() / "arrivals.f64";
+    const auto& times = order.arrivals_seconds;
+    std::ofstream file(arrivals, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(times.data()),
+               static_cast<std::streamsize>(times.size() * sizeof(double)));
+    file.close();
+    if (!file) return no_folder(file_error("write", arrivals, errno), "measure");
+    request["arrivals_file"] = arrivals.string();
+  }
   return ask<MeasureResult>(worker, request, deadline_seconds, [&](const Json& answer) {
     return read_measure(answer, order, places);
   });

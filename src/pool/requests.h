@@ -107,10 +107,11 @@ struct MeasureOrder {
   double min_seconds = 0.1;
   double max_seconds = 10;
   std::uint64_t seed = 0;
+  std::vector<double> arrivals_seconds = {};  // server: when each request is due, ascending
 };
 
 struct MeasureResult {
-  std::int64_t count = 0;  // inferences; offline: samples
+  std::int64_t count = 0;  // inferences; offline: samples; server: requests, the first ones of the arrivals
   double seconds = 0;
   std::vector<double> latencies_seconds;
   std::vector<double> warmup_seconds;

@@ -29,7 +29,7 @@ std::optional<double> ratio_of(const std::optional<double>& log_ratio) {
 
 // What it takes to see the same again: timings by `bench`, accuracy by `check`.
 std::string reproduce_line(const CandidateView& view, const RunView& run) {
-  const bool about_accuracy = view.status == "inadmissible" && view.kind != "over_limit";
+  const bool about_accuracy = view.status == "inadmissible" && view.kind != "over_limit" && view.kind != "overloaded";
   const std::string contract =
       run.contract_file.empty() ? (run.folder / "contract.toml").string() : run.contract_file;
   return fmt::format("fiel {} {} --route {}", about_accuracy ? "check" : "bench", shell_quoted(contract),
@@ -74,6 +74,7 @@ std::string_view status_word(CandidateStatus status, Settled settled) {
     case CandidateStatus::kWrongSlice:
     case CandidateStatus::kOverLimit:
     case CandidateStatus::kUnstable:
+    case CandidateStatus::kOverloaded:
     case CandidateStatus::kFellBack: return "inadmissible";
     case CandidateStatus::kDuplicate: return "duplicate";
     case CandidateStatus::kUndecided: return "undecided";

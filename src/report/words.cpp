@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Words, 16> kKinds = {{
+constexpr std::array<Words, 17> kKinds = {{
     {"tried", "not judged in full: slower at first sight, or no time left"},
     {"admissible", "admissible"},
     {"unsupported", "not taken by the engine"},
@@ -30,6 +30,7 @@ constexpr std::array<Words, 16> kKinds = {{
     {"wrong_slice", "outside the contract on a slice"},
     {"over_limit", "over a limit of the contract"},
     {"unstable", "answered differently in another process"},
+    {"overloaded", "could not keep up with the requests"},
     {"fell_back", "ran elsewhere than asked"},
     {"duplicate", "the same as an earlier one"},
     {"mistrusted", "not to be believed"},

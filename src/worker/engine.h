@@ -35,7 +35,7 @@ struct LoadRequest {
   std::string device;
   Settings settings;
   std::vector<std::map<std::string, Shape>> shapes;
-  std::string scenario;  // "single_stream" | "offline"
+  std::string scenario;  // "single_stream" | "offline" | "server"
 };
 
 struct BuildReport {
@@ -77,7 +77,7 @@ class Engine {
   // slots may be used from different threads at the same time, one slot never is. What these throw is caught (guard.h).
   virtual EngineResult<> prepare(int slot, const std::vector<TensorView>& inputs) = 0;
   virtual EngineResult<> run(int slot) = 0;
-  virtual EngineResult<> start(int slot) = 0;  // asynchronous run, for offline
+  virtual EngineResult<> start(int slot) = 0;  // asynchronous run, for offline and server
   virtual EngineResult<> wait(int slot) = 0;
   virtual EngineResult<std::vector<Tensor>> outputs(int slot) = 0;
 };

@@ -315,14 +315,18 @@ Result<Json> FakeEngine::measure(const Json& request) {
   const Json& samples = request["samples"];
   if (!samples.is_array() || samples.empty()) return fail(ErrorKind::kProtocol, "no samples");
   const bool offline = request.value("scenario", "") == "offline";
+  const bool server = request.value("scenario", "") == "server";
+  std::vector<double> arrivals;
+  if (server) arrivals = FIEL_TRY(read_arrivals(FIEL_TRY(get_string(request, "arrivals_file"))));
   const std::int64_t batch = request.value("batch", std::int64_t{1});
   Block block = latencies_->measure({.seed = request.value("seed", std::uint64_t{0}),
                                      .batch = batch,
-                                     .parallel = offline ? parallel_requests() : 1,
+                                     .parallel = offline || server ? parallel_requests() : 1,
                                      .warmup_count = request.value("warmup_count", std::int64_t{0}),
                                      .min_count = request.value("min_count", std::int64_t{1}),
                                      .min_seconds = request.value("min_seconds", 0.0),
-                                     .max_seconds = request.value("max_seconds", 0.0)});
+                                     .max_seconds = request.value("max_seconds", 0.0),
+                                     .arrivals_seconds = std::move(arrivals)});
   if (script_.sleeps) sleep_seconds(block.seconds);
   const std::int64_t inferences = std::ssize(block.latencies_seconds);
   const std::int64_t all = std::ssize(block.warmup_seconds) + inferences;

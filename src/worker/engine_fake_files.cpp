@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,13 @@ Result<> write_plain(const fs::path& path, std::string_view bytes) {
   file.close();
   if (!file) return fail(ErrorKind::kEnvironment, "cannot write " + path.string());
   return {};
+}
+
+Result<std::vector<double>> read_arrivals(const fs::path& path) {
+  const std::string bytes = FIEL_TRY(read_text(path));
+  std::vector<double> arrivals(bytes.size() / sizeof(double));
+  if (!arrivals.empty()) std::memcpy(arrivals.data(), bytes.data(), arrivals.size() * sizeof(double));
+  return arrivals;
 }
 
 Result<> write_latencies(const fs::path& path, std::vector<double> latencies,

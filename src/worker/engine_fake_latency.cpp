@@ -88,7 +88,14 @@ Block LatencyModel::measure(const BlockOrder& order) {
   // Each batch goes to the request that is free first; a single stream has one request.
   std::vector<double> free_at(static_cast<std::size_t>(std::max<std::int64_t>(1, order.parallel)),
                               0.0);
-  while (block.latencies_seconds.size() < kMaxInferences) {
+  for (const double due : order.arrivals_seconds) {
+    const auto first_free = std::min_element(free_at.begin(), free_at.end());
+    const double start = std::max(due, *first_free);
+    if (!block.latencies_seconds.empty() && start >= order.max_seconds) break;
+    *first_free = start + std::exp(base + stream.log_factor(inferences_++));
+    block.latencies_seconds.push_back(*first_free - due);
+  }
+  while (order.arrivals_seconds.empty() && block.latencies_seconds.size() < kMaxInferences) {
     const auto first_free = std::min_element(free_at.begin(), free_at.end());
     const bool enough =
         std::ssize(block.latencies_seconds) >= order.min_count && *first_free >= order.min_seconds;

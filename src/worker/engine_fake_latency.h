@@ -19,11 +19,12 @@ struct BlockOrder {
   std::int64_t min_count = 1;
   double min_seconds = 0;
   double max_seconds = 0;
+  std::vector<double> arrivals_seconds = {};  // server: when each request is due; then no minimum counts
 };
 
 struct Block {
   std::vector<double> warmup_seconds;
-  std::vector<double> latencies_seconds;  // one an inference (of a whole batch)
+  std::vector<double> latencies_seconds;  // one an inference (of a whole batch); server: from when it was due
   double seconds = 0;                     // from the first start to the last end
 };
 

@@ -239,7 +239,7 @@ EngineResult<LoadReport> OpenVinoEngine::load(const LoadRequest& request) {
   LoadReport report;
   report.inputs = FIEL_TRY_ENGINE(describe_ports(compiled_.inputs(), inputs));
   report.outputs = FIEL_TRY_ENGINE(describe_ports(compiled_.outputs(), outputs));
-  if (request.scenario == "offline") {
+  if (request.scenario != "single_stream") {
     report.parallel_requests = static_cast<int>(
         std::max(1U, compiled_.get_property(ov::optimal_number_of_infer_requests)));
   }

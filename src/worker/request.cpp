@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "base/files.h"
 
 namespace fiel {
 namespace {
@@ -53,12 +56,28 @@ Result<double> get_seconds(const Json& request, std::string_view key) {
 
 Result<std::string> get_scenario(const Json& request) {
   std::string scenario = FIEL_TRY(get_string(request, "scenario"));
-  if (scenario != "single_stream" && scenario != "offline") {
+  if (scenario != "single_stream" && scenario != "offline" && scenario != "server") {
     return fail(
         ErrorKind::kProtocol,
-        fmt::format("\"scenario\" is \"{}\", not \"single_stream\" or \"offline\"", scenario));
+        fmt::format("\"scenario\" is \"{}\", not \"single_stream\", \"offline\" or \"server\"", scenario));
   }
   return scenario;
+}
+
+// Little-endian float64 seconds, ascending.
+Result<std::vector<double>> read_arrivals(const std::filesystem::path& path) {
+  const std::string bytes = FIEL_TRY(read_text(path));
+  std::vector<double> arrivals(bytes.size() / sizeof(double));
+  if (arrivals.empty() || bytes.size() % sizeof(double) != 0) {
+    return fail(ErrorKind::kProtocol, fmt::format("\"arrivals_file\" has {} bytes", bytes.size()));
+  }
+  std::memcpy(arrivals.data(), bytes.data(), bytes.size());
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    if (!(arrivals[i] >= (i == 0 ? 0 : arrivals[i - 1]) && arrivals[i] <= kMaxSeconds)) {
+      return fail(ErrorKind::kProtocol, fmt::format("arrival {} is at {} seconds", i, arrivals[i]));
+    }
+  }
+  return arrivals;
 }
 
 Result<Settings> get_settings(const Json& request) {
@@ -140,6 +159,9 @@ Result<MeasureRequest> parse_measure(const Json& request) {
   measure.limits.min_seconds = FIEL_TRY(get_seconds(request, "min_seconds"));
   measure.limits.max_seconds = FIEL_TRY(get_seconds(request, "max_seconds"));
   measure.latency_file = FIEL_TRY(get_path(request, "latency_file"));
+  if (measure.scenario == "server") {
+    measure.arrivals_seconds = FIEL_TRY(read_arrivals(FIEL_TRY(get_path(request, "arrivals_file"))));
+  }
   return measure;
 }
 

@@ -22,6 +22,7 @@ struct MeasureRequest {
   InferRequest infer;
   std::string scenario;
   LoopLimits limits;
+  std::vector<double> arrivals_seconds;  // server
   std::filesystem::path latency_file;
 };
 

@@ -162,10 +162,15 @@ EngineResult<Json> Server::measure(const Json& request) {
   const MeasureRequest measure = FIEL_TRY_REQUEST(parse_measure(request));
   const Feed feed =
       FIEL_TRY_ENGINE(Feed::create(*loaded_, measure.infer.samples, measure.infer.batch));
-  LoopReport report = measure.scenario == "offline"
-                          ? FIEL_TRY_ENGINE(run_offline(engine_, feed, measure.limits,
-                                                        loaded_->report.parallel_requests))
-                          : FIEL_TRY_ENGINE(run_single_stream(engine_, feed, measure.limits));
+  const int slot_count = loaded_->report.parallel_requests;
+  LoopReport report =
+      measure.scenario == "offline"
+          ? FIEL_TRY_ENGINE(run_offline(engine_, feed, measure.limits, slot_count))
+      : measure.scenario == "server"
+          ? FIEL_TRY_ENGINE(run_server(engine_, feed, measure.limits,
+                                       {.arrivals_seconds = measure.arrivals_seconds,
+                                        .slot_count = slot_count}))
+          : FIEL_TRY_ENGINE(run_single_stream(engine_, feed, measure.limits));
   FIEL_TRY_ENGINE(write_latencies(measure.latency_file, report.latency_seconds));
   const auto samples =
       FIEL_TRY_ENGINE(feed.take_apart(report.last.item, std::move(report.last.steps)));

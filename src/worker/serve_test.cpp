@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -180,7 +181,7 @@ TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {
                                                            {"samples", 3},
                                                            {"latency_file", "relative"},
                                                            {"output_dir", "/no/such/folder"},
-                                                           {"scenario", "server"}};
+                                                           {"scenario", "burst"}};
   for (const auto& [key, value] : wrong) {
     Json request = measure();
     request[key] = value;
@@ -192,10 +193,33 @@ TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {
   }
 }
 
+TEST_F(ServeTest, ServesRequestsWhenTheyAreDue) {
+  const std::vector<double> arrivals = {0.001, 0.002, 0.002, 0.004};
+  const auto write = [&](const std::vector<double>& times) {
+    const std::string_view bytes(reinterpret_cast<const char*>(times.data()),
+                                 times.size() * sizeof(double));
+    ASSERT_TRUE(write_atomic(folder_ / "arrivals", bytes));
+  };
+  Json request = measure();
+  request["scenario"] = "server";
+  EXPECT_EQ(last_answer_to(request)["reason"], "bad_request");  // no arrivals_file
+  request["arrivals_file"] = (folder_ / "arrivals").string();
+  write(arrivals);
+  const Json answer = last_answer_to(request);
+  ASSERT_EQ(answer["type"], "result") << answer;
+  EXPECT_EQ(answer["count"], 4);
+  EXPECT_EQ(folder_.read("latencies").size(), 4 * sizeof(double));
+  for (const std::vector<double>& wrong :
+       {std::vector<double>{}, {0.2, 0.1}, {-1.0}, {std::nan("")}}) {
+    write(wrong);
+    EXPECT_EQ(last_answer_to(request)["reason"], "bad_request") << wrong.size();
+  }
+}
+
 TEST_F(ServeTest, NamesTheKeyOfALoadRequestThatIsWrong) {
   const std::vector<std::pair<const char*, Json>> wrong = {
       {"artifact_dir", "/no/such/folder"}, {"device", 1},   {"settings", {{"a", 1}}},
-      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "server"}};
+      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "burst"}};
   for (const auto& [key, value] : wrong) {
     Json request = load();
     request[key] = value;

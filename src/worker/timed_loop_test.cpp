@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -148,6 +149,52 @@ TEST_F(TimedLoopTest, OfflineCountsSamplesWithoutFillers) {
   EXPECT_THAT(report->latency_seconds, SizeIs(4));
   EXPECT_EQ(report->count, 6);
   EXPECT_EQ(report->last.item, 1u);
+}
+
+TEST_F(TimedLoopTest, ServerCountsTheTimeThatARequestWaitsForAFreeSlot) {
+  const Feed samples = feed(2);
+  const std::vector<double> at_once(5, 0.0);
+  const auto report = run_server(engine_, samples, {.warmup_count = 1, .max_seconds = kHours},
+                                 {.arrivals_seconds = at_once, .slot_count = 1});
+  ASSERT_TRUE(report);
+  EXPECT_THAT(order(), ElementsAre(0, 1, 0, 1, 0, 1));
+  EXPECT_EQ(report->count, 5);
+  EXPECT_THAT(report->warmup_seconds, SizeIs(1));
+  ASSERT_THAT(report->latency_seconds, SizeIs(5));
+  // All were due at the same moment, so each one has waited for those before it.
+  EXPECT_TRUE(std::ranges::is_sorted(report->latency_seconds));
+  EXPECT_DOUBLE_EQ(report->latency_seconds.back(), report->seconds);
+  EXPECT_EQ(report->last.item, 1u);
+}
+
+TEST_F(TimedLoopTest, ServerBeginsNothingBeforeItIsDue) {
+  const Feed samples = feed(3);
+  const std::vector<double> arrivals = {0.001, 0.003, 0.005};
+  const auto report = run_server(engine_, samples, {.max_seconds = kHours},
+                                 {.arrivals_seconds = arrivals, .slot_count = 3});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->count, 3);
+  EXPECT_GE(report->seconds, 0.004);  // from when the first was due
+  EXPECT_THAT(report->latency_seconds, Each(Gt(0.0)));
+}
+
+TEST_F(TimedLoopTest, ServerLeavesOffAtTheMaximumTimeButAlwaysServesOne) {
+  const Feed samples = feed(1);
+  const std::vector<double> arrivals(100, 0.0);
+  const auto report = run_server(engine_, samples, {.max_seconds = 0},
+                                 {.arrivals_seconds = arrivals, .slot_count = 1});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->count, 1);
+}
+
+TEST_F(TimedLoopTest, WhatOneSlotThrowsEndsTheServerToo) {
+  const Feed samples = feed(1);
+  engine_.on_run = [](int, float) { throw std::runtime_error("broken"); };
+  const std::vector<double> arrivals(10, 0.0);
+  const auto report = run_server(engine_, samples, {.max_seconds = kHours},
+                                 {.arrivals_seconds = arrivals, .slot_count = 3});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "broken");
 }
 
 TEST_F(TimedLoopTest, WhatOneSlotThrowsEndsAllOfThem) {
