@@ -16,7 +16,6 @@
 namespace fiel {
 namespace {
 
-constexpr double kP99Confidence = 0.99;
 constexpr double kMaxRejectedShare = 0.2;
 constexpr std::size_t kFewestSessions = 2;  // with a session lost to noise a candidate is still ranked, with two it is not
 
@@ -45,11 +44,11 @@ std::string p99_over_limit(const Limits& limits, const std::vector<double>& sort
   const auto& limit = limits.latency_p99_seconds;
   if (!limit) return {};
   if (sorted.empty()) return "no timings";
-  const auto bound = stats::percentile_upper_bound(sorted, 0.99, kP99Confidence);
+  const auto bound = stats::percentile_upper_bound(sorted, 0.99, kTailConfidence);
   const double p99 = bound ? bound->value : sorted.back();
   if (p99 <= *limit) return {};
   return fmt::format("latency p99 {} ({} of {} timings), limit {}", format_duration(p99),
-                     bound ? fmt::format("{:.0f} % upper bound", 100 * kP99Confidence) : "largest", sorted.size(),
+                     bound ? fmt::format("{:.0f} % upper bound", 100 * kTailConfidence) : "largest", sorted.size(),
                      format_duration(*limit));
 }
 

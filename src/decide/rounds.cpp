@@ -223,8 +223,15 @@ Json latency_summary(std::vector<double> latencies, double per_second) {
       {"mean_seconds", std::accumulate(latencies.begin(), latencies.end(), 0.0) / static_cast<double>(latencies.size())},
       {"p50_seconds", stats::median(latencies)},
       {"per_second", per_second}};
-  if (latencies.size() >= kFewestForP90) json["p90_seconds"] = stats::quantile_type7(latencies, 0.9);
-  if (latencies.size() >= kFewestForP99) json["p99_seconds"] = stats::quantile_type7(latencies, 0.99);
+  const auto tail = [&](const std::string& name, double p, std::size_t fewest) {
+    if (latencies.size() < fewest) return;
+    json[name + "_seconds"] = stats::quantile_type7(latencies, p);
+    if (const auto bound = stats::percentile_upper_bound(latencies, p, kTailConfidence)) {
+      json[name + "_at_most_seconds"] = bound->value;
+    }
+  };
+  tail("p90", 0.9, kFewestForP90);
+  tail("p99", 0.99, kFewestForP99);
   return json;
 }
 

@@ -68,6 +68,8 @@ std::optional<double> session_log_ratio(const RoundsResult& rounds, std::size_t 
 /// The same over all rounds, rejected ones too: good enough to order a queue, never for a claim.
 std::optional<double> rough_log_ratio(const RoundsResult& rounds, std::size_t base, std::size_t other);
 
+/// Tails are bounded at this confidence, by order statistics.
+inline constexpr double kTailConfidence = 0.99;
 /// Mean and percentiles of latencies in seconds (at least one); tails only where there are enough timings for them.
 Json latency_summary(std::vector<double> latencies, double per_second);
 Json latency_json(Scenario scenario, const ContenderTimes& times);

@@ -55,6 +55,8 @@ std::optional<LatencySummary> latency_of(const Json& body) {
                         .p50_seconds = found->value("p50_seconds", 0.0),
                         .p90_seconds = optional_number(*found, "p90_seconds"),
                         .p99_seconds = optional_number(*found, "p99_seconds"),
+                        .p90_at_most_seconds = optional_number(*found, "p90_at_most_seconds"),
+                        .p99_at_most_seconds = optional_number(*found, "p99_at_most_seconds"),
                         .per_second = found->value("per_second", 0.0)};
 }
 

@@ -49,6 +49,9 @@ struct LatencySummary {
   double p50_seconds = 0;
   std::optional<double> p90_seconds;
   std::optional<double> p99_seconds;
+  // What the true percentile does not exceed, at 99 %, as an order statistic.
+  std::optional<double> p90_at_most_seconds;
+  std::optional<double> p99_at_most_seconds;
   double per_second = 0;  // inferences (offline: samples) a second
 };
 

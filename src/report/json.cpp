@@ -21,7 +21,9 @@ Json latency_json(const LatencySummary& latency) {
           {"mean", latency.mean_seconds * 1e6},
           {"p50", latency.p50_seconds * 1e6},
           {"p90", micros(latency.p90_seconds)},
-          {"p99", micros(latency.p99_seconds)}};
+          {"p99", micros(latency.p99_seconds)},
+          {"p90_at_most", micros(latency.p90_at_most_seconds)},
+          {"p99_at_most", micros(latency.p99_at_most_seconds)}};
 }
 
 Json ports_json(const std::vector<Port>& ports) {
