@@ -70,7 +70,7 @@ EngineSpace space_of(const HelloResult& hello, const std::string& name, const Co
   for (const Knob& knob : hello.knobs) {
     if (knob.kind == KnobKind::kBatch && contract.scenario != Scenario::kOffline) continue;
     if (knob.kind == KnobKind::kShape && shapes > 1) continue;
-    if (knob.name == kParallelRequests && contract.scenario != Scenario::kOffline) continue;
+    if (knob.name == kParallelRequests && contract.scenario == Scenario::kSingleStream) continue;
     space.knobs.push_back(knob);
   }
   return space;

@@ -309,7 +309,7 @@ EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& req
   } catch (const Ort::Exception& error) {
     return std::unexpected(error_of(error));
   }
-  report.parallel_requests = request.scenario == "offline" ? FIEL_TRY_ENGINE(requests_of(request.settings)) : 1;
+  report.parallel_requests = request.scenario == "single_stream" ? 1 : FIEL_TRY_ENGINE(requests_of(request.settings));
   report.graph_digest = FIEL_TRY_REQUEST(get_string(note, "graph_digest"));
   report.precisions = note.value("precisions", std::map<std::string, int>());
   report.placement = optimized ? std::map<std::string, int>{{"CPU", note.value("nodes", 0)}}
