@@ -11,7 +11,8 @@
 
 namespace fiel {
 
-inline constexpr int kBundleFormat = 1;
+// 2: contract_file, devices, cores, cpu_count, kernel, reference, comparator and the number of sessions, for `fiel verify`.
+inline constexpr int kBundleFormat = 2;
 
 /// What does not agree with the seal, by path inside the bundle. "bundle.json" among `changed`: the list itself was edited.
 struct Sealed {

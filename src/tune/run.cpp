@@ -71,6 +71,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options) {
                {"claim", to_string(contract.accuracy.claim)},
                {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
   json["device"] = contract.device;
+  json["cores"] = contract.cores;
   json["shapes"] = Json::array();
   for (const TrafficShape& shape : ground.shapes) {
     json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
