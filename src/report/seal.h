@@ -21,7 +21,7 @@ struct Sealed {
   bool intact() const { return changed.empty() && missing.empty() && extra.empty(); }
 };
 
-/// Reads every file. kUsage: no bundle of ours is there; kCorrupt: a newer format, or no JSON any more.
+/// Reads every file. kUsage: no bundle of ours is there; kCorrupt: no JSON any more; kEnvironment: a newer format.
 Result<Sealed> check_seal(const std::filesystem::path& bundle);
 
 /// Is there a bundle that fiel wrote, intact or not?

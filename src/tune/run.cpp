@@ -1,19 +1,16 @@
 #include "tune/run.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/random.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/files.h"
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
+#include "tune/one_off.h"
+#include "tune/this_machine.h"
 #include "tune/tune.h"
 #include "tune/version.h"
 #include "tune/workshop.h"
@@ -27,23 +24,6 @@ std::string new_run_id() {
   std::string text;
   for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-Json machine_json() {
-  utsname names{};
-  uname(&names);
-  return {{"cpu", cpu_name()},
-          {"cores", std::thread::hardware_concurrency()},
-          {"kernel", names.release},
-          {"memory_bytes", std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)}};
 }
 
 Json set_json(const std::string& digest, std::int64_t n, const std::map<std::string, std::int64_t>& slices) {
@@ -63,7 +43,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options) {
                {"contract_file", contract.file.string()},
                {"model", {{"path", contract.model.string()}, {"digest", ground.model.digest},
                           {"opset", ground.model.opset}, {"producer", ground.model.producer}}},
-               {"machine", machine_json()},
+               {"machine", to_json(this_machine())},
                {"objective", to_string(contract.objective)},
                {"scenario", to_string(contract.scenario)},
                {"min_gain", contract.min_gain},
@@ -103,20 +83,7 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
   if (run["data"]["tuning"]["digest"] != ground.tuning.get().digest) return changed("the tuning set");
   if (run["data"]["holdout"]["digest"] != all.holdout.digest()) return changed("the hold-out set");
-  if (run["machine"]["cpu"] != cpu_name()) return changed("the CPU");
-  return {};
-}
-
-Result<> check_cores(const Contract& contract) {
-  cpu_set_t ours;
-  CPU_ZERO(&ours);
-  if (sched_getaffinity(0, sizeof(ours), &ours) != 0) return {};
-  for (const int core : contract.cores) {
-    if (core < CPU_SETSIZE && CPU_ISSET(core, &ours)) continue;
-    return fail(ErrorKind::kContract,
-                fmt::format("{}: core {} is not there, or not for this process to use", contract.place("target.cores"), core),
-                "`nproc` and `taskset -p $$` show what is; leave `cores` out to use all");
-  }
+  if (run["machine"]["cpu"] != this_machine().cpu) return changed("the CPU");
   return {};
 }
 
@@ -213,14 +180,12 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
-  const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-plan-"));
   SilentProgress progress;
-  TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder.path() / "data", progress));
+  OneOffWithHoldout all = FIEL_TRY(OneOffWithHoldout::create(
+      std::move(contract), {.seed = options.seed, .progress = progress, .cancel_fd = cancel_fd}));
   const HoldoutSet& holdout = all.holdout;
-  const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), FIEL_TRY(Journal::create(folder.path() / "run.db")),
-                                                  folder.path(), options.seed, progress, cancel_fd));
-  Lab& lab = workshop->lab();
-  const Ground& ground = workshop->ground();
+  Lab& lab = all.one.lab();
+  const Ground& ground = all.one.ground();
   FIEL_TRY(meet_engines(lab));
   Space space = *lab.space;
   if (!options.routes.empty()) space = FIEL_TRY(restrict_space(space, options.routes));
