@@ -5,12 +5,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/task_line.h"
 #include "stats/quantiles.h"
+#include "tune/one_off.h"
 #include "tune/single.h"
-#include "tune/workshop.h"
 
 namespace fiel {
 namespace {
@@ -26,13 +26,10 @@ struct SingleArguments {
 template <class Act>
 Result<ExitStatus> in_workshop(const SingleArguments& arguments, const Cli& cli, Act act) {
   Contract contract = FIEL_TRY(read_contract(std::filesystem::absolute(arguments.contract)));
-  const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-"));
   StderrProgress progress;
-  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data", progress));
-  const auto workshop =
-      FIEL_TRY(Workshop::create(std::move(ground), FIEL_TRY(Journal::create(folder.path() / "run.db")), folder.path(),
-                                arguments.seed, progress, cli.cancel_fd));
-  return act(workshop->lab());
+  OneOff one = FIEL_TRY(OneOff::create(
+      std::move(contract), {.seed = arguments.seed, .progress = progress, .cancel_fd = cli.cancel_fd}));
+  return act(one.lab());
 }
 
 Json candidate_json(Lab& lab, int id) {
@@ -63,11 +60,7 @@ std::string accuracy_text(const Json& candidate) {
   if (!candidate.contains("gate")) return text;
   const auto gate = gate_result_from_json(candidate["gate"]);
   if (!gate) return text;
-  for (const TaskVerdict& task : gate->tasks) {
-    text += fmt::format("  {:<20} {:<14} {:.4f} (reference {:.4f}), drop {:+.4f}{}, n = {}\n", task.task,
-                        task.slice.empty() ? "overall" : task.slice, task.candidate_score, task.reference_score, task.drop,
-                        task.margin ? fmt::format(" of {:.4f} allowed", *task.margin) : "", task.n);
-  }
+  for (const TaskVerdict& task : gate->tasks) text += "  " + task_line(task) + "\n";
   text += "  judged on the tuning set: provisional, no proof (the hold-out is never read by this command)\n";
   return text;
 }

@@ -24,6 +24,7 @@ void add_tune(CLI::App& app, Cli& cli);
 void add_resume(CLI::App& app, Cli& cli);
 void add_show(CLI::App& app, Cli& cli);
 void add_export(CLI::App& app, Cli& cli);
+void add_verify(CLI::App& app, Cli& cli);
 void add_check(CLI::App& app, Cli& cli);
 void add_bench(CLI::App& app, Cli& cli);
 void add_routes(CLI::App& app, Cli& cli);

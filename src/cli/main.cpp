@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kFooter = R"(
 Exit status: 0 decided (improved or not improved), 2 usage, contract or data, 3 undecided (doctor: too noisy), 4 infeasible,
-5 environment (engine missing, disk full), 8 not accurate (check, bench), 9 not faster (bench),
-130 interrupted (fiel resume goes on), 70 a bug of fiel.
+5 environment (engine missing, disk full), 6 seal broken (verify), 7 another environment (verify),
+8 not accurate (check, bench, verify), 9 not faster (bench, verify), 130 interrupted (fiel resume goes on), 70 a bug of fiel.
 
 Start with:  fiel init model.onnx > contract.toml     or  fiel tune model.onnx --data samples/)";
 
@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   fiel::add_resume(app, cli);
   fiel::add_show(app, cli);
   fiel::add_export(app, cli);
+  fiel::add_verify(app, cli);
   fiel::add_check(app, cli);
   fiel::add_bench(app, cli);
   fiel::add_routes(app, cli);

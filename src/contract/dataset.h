@@ -91,6 +91,18 @@ class HoldoutSet {
       const Opening& opening) const;  // FIEL_CHECKs that the opening is for this set
 
  private:
+  friend class RegressionSet;
+  SampleSet set_;
+};
+
+/// A hold-out as `verify` sees it: without an opening, since nothing is proven on it. It takes the HoldoutSet away, so that
+/// nobody can do both with one.
+class RegressionSet {
+ public:
+  explicit RegressionSet(HoldoutSet&& holdout) : set_(std::move(holdout.set_)) {}
+  const SampleSet& get() const { return set_; }
+
+ private:
   SampleSet set_;
 };
 

@@ -163,6 +163,28 @@ Result<> build_candidate(Lab& lab, int id) {
   return {};
 }
 
+Result<int> adopt_candidate(Lab& lab, const BuildRoute& route, const Adopted& built) {
+  const auto place = artifact_folder(lab, built.digest);
+  FIEL_TRY(ensure_folder(place.parent_path()));
+  std::error_code code;
+  std::filesystem::copy(built.artifact, place, std::filesystem::copy_options::recursive, code);
+  if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot copy {}: {}", built.artifact.string(), code.message()));
+  FIEL_TRY(check_artifact(lab, built.digest));
+  const int id = static_cast<int>(lab.by_route.size()) + 1;
+  const std::string text = to_string(route) + " (sealed)";  // no route is written like that
+  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}", id), "candidate", [&]() -> Result<Record> {
+    return Record{.body = {{"id", id},
+                           {"digest", candidate_digest(lab, route)},
+                           {"route", {{"engine", route.engine}, {"settings", route.settings}, {"text", text}}},
+                           {"roles", Json::array({"sealed"})}}};
+  }));
+  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/build", id), "build", [&]() -> Result<Record> {
+    return Record{.body = with_outcome({{"id", id}, {"artifact", built.digest}}, CandidateStatus::kTried, "")};
+  }));
+  lab.by_route[text] = id;
+  return id;
+}
+
 namespace {
 
 using Reason = std::pair<CandidateStatus, std::string>;

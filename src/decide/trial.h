@@ -12,6 +12,14 @@ Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vec
 /// Build, export and identify; sets the status. A duplicate of an earlier candidate is found here.
 Result<> build_candidate(Lab& lab, int id);
 
+/// Takes an artifact that an earlier run built (a bundle's) as a candidate of its own, also where another candidate has the
+/// same route. kCorrupt where its bytes are not those that `digest` names.
+struct Adopted {
+  std::filesystem::path artifact;
+  std::string digest;
+};
+Result<int> adopt_candidate(Lab& lab, const BuildRoute& route, const Adopted& built);
+
 /// An error where the reference has no artifact: then nothing can be judged. One that is only over a limit will do.
 Result<> check_reference_built(const Lab& lab, int id);
 

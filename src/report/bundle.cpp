@@ -54,7 +54,7 @@ Result<const CandidateView*> choose(const RunView& view, std::optional<int> cand
   }
   if (found->status != "admissible" && force == Force::kNo) {
     return fail(ErrorKind::kUsage, fmt::format("candidate {} is not admissible ({}: {})", id, found->kind, why),
-                "only what meets the contract is exported; `fiel show --all` lists the others");
+                "`fiel show --all` lists what meets the contract; --force exports it all the same, labelled as inadmissible");
   }
   return found;
 }

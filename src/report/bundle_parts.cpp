@@ -35,6 +35,15 @@ std::string settings_list(const Json& settings) {
   return list;
 }
 
+// The contract's cores; runs of older versions do not say.
+std::vector<std::int64_t> cores_of(const Json& run) {
+  std::vector<std::int64_t> cores;
+  for (const Json& core : fields::member(run, "cores")) {
+    if (core.is_number_integer()) cores.push_back(core.get<std::int64_t>());
+  }
+  return cores;
+}
+
 std::vector<std::int64_t> traffic_of(const Json& bundle, const std::string& input) {
   const Json& shapes = fields::member(bundle, "shapes");
   if (!shapes.is_array() || shapes.empty()) return {};
@@ -57,6 +66,13 @@ std::int64_t batch_of(const CandidateView& candidate) {
   return std::max<std::int64_t>(batch, 1);
 }
 
+// Who judged it and whom it had to beat, as routes that can be built again.
+Json other_json(const RunView& view, std::optional<int> id) {
+  const CandidateView* candidate = view.find(id);
+  if (candidate == nullptr) return nullptr;
+  return {{"id", candidate->id}, {"route", candidate->route}, {"roles", candidate->roles}};
+}
+
 Json evidence_json(const RunView& view, const CandidateView& candidate) {
   Json json = {{"worth", to_string(worth_of(view, candidate))},
                {"words", worth_words(view, candidate)},
@@ -66,7 +82,9 @@ Json evidence_json(const RunView& view, const CandidateView& candidate) {
                {"kind", candidate.kind},
                {"speedup", nullptr}};
   if (view.winner == candidate.id && view.speedup) {
-    json["speedup"] = {{"estimate", view.speedup->estimate}, {"over", view.comparator ? Json(*view.comparator) : Json(nullptr)}};
+    json["speedup"] = {{"estimate", view.speedup->estimate},
+                       {"over", view.comparator ? Json(*view.comparator) : Json(nullptr)},
+                       {"sessions", view.speedup->sessions_estimating}};
     if (view.speedup->low) json["speedup"]["low"] = *view.speedup->low;
     if (view.speedup->high) json["speedup"]["high"] = *view.speedup->high;
     if (view.speedup->confidence) json["speedup"]["confidence"] = *view.speedup->confidence;
@@ -123,13 +141,21 @@ Json bundle_json(const BundleFacts& facts) {
   const RunView& view = facts.view;
   const CandidateView& candidate = facts.candidate;
   const Json run = fields::parsed(view.run_json);
+  const Json& machine = fields::member(run, "machine");
   Json json = {{"fiel_version", fields::text(run, "fiel_version")},
                {"run_id", fields::text(run, "run_id")},
                {"engine", candidate.engine},
                {"engine_version", ""},
+               {"contract_file", view.contract_file},
                {"device", facts.device},
-               {"cpu", fields::text(fields::member(run, "machine"), "cpu")},
+               {"devices", Json::array()},
+               {"cores", cores_of(run)},
+               {"cpu", fields::text(machine, "cpu")},
+               {"cpu_count", fields::integer(machine, "cores").value_or(0)},
                {"cpu_features", Json::array()},
+               {"kernel", fields::text(machine, "kernel")},
+               {"reference", other_json(view, view.reference)},
+               {"comparator", other_json(view, view.comparator)},
                {"scenario", view.scenario},
                {"objective", view.objective},
                {"settings", candidate.settings},
@@ -144,6 +170,7 @@ Json bundle_json(const BundleFacts& facts) {
   for (const EngineView& engine : view.engines) {
     if (engine.name != candidate.engine) continue;
     json["engine_version"] = engine.version;
+    json["devices"] = engine.devices;
     json["cpu_features"] = engine.cpu_features;
   }
   json["candidate"] = {{"id", candidate.id}, {"digest", candidate.digest}, {"route", candidate.route}};
@@ -169,6 +196,11 @@ std::string sealed_header(const Json& bundle, const Json& note, const Json& arti
   constant("kDevice", fields::text(bundle, "device"));
   constant("kArtifactFile", fields::text(note, "file"));
   text += fmt::format("inline constexpr long kBatch = {};\n", fields::integer(bundle, "batch").value_or(1));
+  text += "inline const std::vector<std::string> kCpuFeatures = {\n";
+  for (const std::string& feature : fields::texts(bundle, "cpu_features")) {
+    text += fmt::format("    {},\n", c_literal(feature));
+  }
+  text += fmt::format("}};\ninline const std::vector<int> kCores = {{{}}};\n", fmt::join(cores_of(bundle), ", "));
   text += fmt::format("inline const std::vector<Setting> kProperties = {{\n{}}};\n", settings_list(note.contains("options") ? note["options"] : bundle["properties"]));
   text += fmt::format("inline const std::vector<Setting> kEnvironment = {{\n{}}};\n", settings_list(bundle["environment"]));
   text += "inline const std::vector<File> kFiles = {\n";

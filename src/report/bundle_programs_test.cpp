@@ -60,15 +60,17 @@ class BundlePrograms : public ::testing::Test {
     make_bundle(folder_.read("version"), "AVX2");
   }
 
-  void make_bundle(const std::string& version, const std::string& isa) {
+  void make_bundle(const std::string& version, const std::string& isa,
+                   const std::vector<std::string>& cpu_features = {}, const std::vector<int>& cores = {}) {
     std::filesystem::remove_all(folder_ / "run");
     std::filesystem::create_directories(folder_ / "run");
     std::filesystem::copy(folder_ / "made", folder_ / "copy", std::filesystem::copy_options::recursive);
     TestRun run(folder_ / "run");
     run.event("run", "run", {{"fiel_version", "0.1.0"}, {"device", "CPU"}, {"scenario", "single_stream"},
+                             {"cores", cores},
                              {"shapes", Json::array({Json({{"weight", 1.0}, {"inputs", {{"x", {3, 4}}}}})})}}, 1);
     run.event("engine/openvino", "engine",
-              {{"engine", "openvino"}, {"version", version}, {"devices", Json::array()}, {"cpu_features", Json::array()},
+              {{"engine", "openvino"}, {"version", version}, {"devices", Json::array()}, {"cpu_features", cpu_features},
                {"knobs", {{"NUM_STREAMS", "property"}, {"ONEDNN_MAX_CPU_ISA", "environment"}}}}, 1);
     run.candidate(2, {{"NUM_STREAMS", "1"}, {"ONEDNN_MAX_CPU_ISA", isa}}, {"baseline"});
     run.built_from(folder_ / "copy", 2, "f32");
@@ -104,6 +106,17 @@ TEST_F(BundlePrograms, PythonMakesUpFloatsInTheShapeOfTheTraffic) {
   EXPECT_THAT(said.text, HasSubstr("output y float32 [3, 4]"));
 }
 
+TEST_F(BundlePrograms, PythonSaysWhatTheCpuLacksAndWhichCoresItWasMeasuredOn) {
+  make_bundle(folder_.read("version"), "AVX2", {"avx_from_tomorrow"}, {777});
+  const Said refused = run(load_py());
+  EXPECT_EQ(refused.status, 7);
+  EXPECT_THAT(refused.text, HasSubstr("this CPU lacks avx_from_tomorrow"));
+  make_bundle(folder_.read("version"), "AVX2", {}, {777});
+  const Said noted = run(load_py());
+  EXPECT_EQ(noted.status, 0);
+  EXPECT_THAT(noted.text, HasSubstr("taskset -c 777"));
+}
+
 TEST_F(BundlePrograms, PythonRefusesWhatIsNotSealedNotKnownOrNotThisVersion) {
   EXPECT_EQ(run(load_py() + "nothing.npy").status, 2);
   EXPECT_THAT(run(load_py() + "z=" + (folder_ / "x.npy").string()).text, HasSubstr("no input is called z"));
@@ -118,7 +131,7 @@ TEST_F(BundlePrograms, PythonRefusesWhatIsNotSealedNotKnownOrNotThisVersion) {
   EXPECT_THAT(seal.text, HasSubstr("artifact/compiled.blob"));
 }
 
-// One compilation for all that the C++ program must do.
+// One build folder for all that the C++ program must do; what it is bound to is compiled in.
 TEST_F(BundlePrograms, CppDoesTheSame) {
   const auto build = folder_ / "build";
   const std::string where = std::string(FIEL_PYTHON) + " -c 'import openvino as o; print(o.__path__[0] + \"/cmake\")'";
@@ -135,6 +148,11 @@ TEST_F(BundlePrograms, CppDoesTheSame) {
   EXPECT_TRUE(check_seal(folder_ / "bundle")->intact());
   folder_.write("bundle/artifact/compiled.blob", "x");
   EXPECT_EQ(run(load).status, 6);
+  make_bundle(folder_.read("version"), "AVX2", {"avx_from_tomorrow"}, {777});
+  ASSERT_EQ(run("cmake --build " + build.string()).status, 0);
+  const Said refused = run(load);
+  EXPECT_EQ(refused.status, 7);
+  EXPECT_THAT(refused.text, HasSubstr("this CPU lacks avx_from_tomorrow"));
 }
 
 // The same model, optimised and saved by ONNX Runtime as its worker does it.

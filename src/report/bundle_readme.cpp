@@ -71,7 +71,8 @@ std::string how_to_load(const CandidateView& candidate, const std::string& devic
              "C++ (built elsewhere, so that the seal stays whole):\n\n"
              "    cmake -S . -B /tmp/load {}\n"
              "    cmake --build /tmp/load && /tmp/load/load INPUT=FILE.npy\n\n"
-             "Both check the SHA-256 digests and {}'s version first, and set the environment. ",
+             "Both check the SHA-256 digests, {}'s version and the CPU's features first, and set the environment. Whether it is "
+             "still as accurate and as fast: `fiel verify`. ",
              recipe->package, version, recipe->cmake_argument, recipe->name) +
          fmt::format(fmt::runtime(recipe->own_line), device, properties);
 }
@@ -100,6 +101,10 @@ std::string readme_text(const BundleFacts& facts) {
   text += fmt::format("- {} {} on {}\n", candidate.engine, fields::text(bundle, "engine_version"), facts.device);
   text += fmt::format("- {}; features: {}\n", fields::text(bundle, "cpu"),
                       fmt::join(fields::texts(bundle, "cpu_features"), " "));
+  if (const Json& cores = fields::member(bundle, "cores"); !cores.empty()) {
+    const std::string list = fmt::format("{}", fmt::join(cores.get<std::vector<int>>(), ","));
+    text += fmt::format("- cores {} only: `taskset -c {} ...`\n", list, list);
+  }
   text += fmt::format("- settings: {}\n", settings_words(candidate.settings));
   text += fmt::format("- environment, set before the process starts: {}\n", settings_words(candidate.environment));
   text += fmt::format("- batch {}, shapes {}\n", fields::integer(bundle, "batch").value_or(1), dump_json(bundle["shapes"]));

@@ -37,6 +37,11 @@ TEST_F(BundleTest, HoldsTheArtifactThatTheVerdictShipsByteForByte) {
   EXPECT_EQ(bundle["properties"], (Json{{"NUM_STREAMS", "1"}}));  // `shape` was built in
   EXPECT_EQ(bundle["evidence"]["worth"], "proven");
   EXPECT_EQ(bundle["inputs"][0]["name"], "x");
+  EXPECT_EQ(bundle["cores"], (Json{0, 1}));
+  EXPECT_EQ(bundle["cpu_count"], 2);
+  EXPECT_EQ(bundle["devices"], (Json::array({"CPU: AMD EPYC 9V45"})));
+  EXPECT_EQ(bundle["comparator"]["route"], "engine=openvino");
+  EXPECT_EQ(bundle["reference"]["route"], "engine=openvino INFERENCE_PRECISION_HINT=f32");
   EXPECT_EQ(bundle["digests"]["contract"], sha256_hex(folder_.read("run/contract.toml")));
   EXPECT_EQ(parse_json(folder_.read("out/evidence.json")).value()["verdict"], "improved");
   for (const char* name : {"README.md", "load.py", "engine.py", "load.cpp", "engine.h", "sealed.h", "CMakeLists.txt", "contract.toml"}) {

@@ -37,7 +37,7 @@ Result<Json> read_list(const std::filesystem::path& folder) {
   }
   const auto format = fields::integer(bundle, "format").value_or(0);
   if (format > kBundleFormat) {
-    return fail(ErrorKind::kCorrupt, fmt::format("{} has format {}, this fiel reads up to {}", folder.string(), format,
+    return fail(ErrorKind::kEnvironment, fmt::format("{} has format {}, this fiel reads up to {}", folder.string(), format,
                                                  kBundleFormat),
                 "use the version of fiel that wrote it, or a newer one");
   }

@@ -11,7 +11,8 @@
 
 namespace fiel {
 
-inline constexpr int kBundleFormat = 1;
+// 2: contract_file, devices, cores, cpu_count, kernel, reference, comparator and the number of sessions, for `fiel verify`.
+inline constexpr int kBundleFormat = 2;
 
 /// What does not agree with the seal, by path inside the bundle. "bundle.json" among `changed`: the list itself was edited.
 struct Sealed {
@@ -20,7 +21,7 @@ struct Sealed {
   bool intact() const { return changed.empty() && missing.empty() && extra.empty(); }
 };
 
-/// Reads every file. kUsage: no bundle of ours is there; kCorrupt: a newer format, or no JSON any more.
+/// Reads every file. kUsage: no bundle of ours is there; kCorrupt: no JSON any more; kEnvironment: a newer format.
 Result<Sealed> check_seal(const std::filesystem::path& bundle);
 
 /// Is there a bundle that fiel wrote, intact or not?

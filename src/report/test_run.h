@@ -34,7 +34,7 @@ class TestRun {
     Json body = {{"fiel_version", "0.1.0"}, {"run_id", "5f0c3a"}, {"seed", 1}, {"strategy", "auto"}, {"routes", ""},
                  {"contract_file", "/models/contract.toml"}, {"objective", "latency_p50"},
                  {"scenario", "single_stream"}, {"min_gain", 0.01}, {"confidence", 0.95}, {"wall_seconds", 900.0},
-                 {"executions", nullptr}, {"claim", "future_data"}, {"device", "CPU"}};
+                 {"executions", nullptr}, {"claim", "future_data"}, {"device", "CPU"}, {"cores", {0, 1}}};
     body["model"] = {{"path", "/models/rec.onnx"}, {"digest", std::string(64, 'a')}, {"opset", 11}, {"producer", "paddle"}};
     body["data"]["tuning"] = {{"n", 480}, {"digest", std::string(64, 'b')}, {"slices", {{"clean", 180}, {"small", 300}}}};
     body["data"]["holdout"] = {{"n", 1000}, {"digest", std::string(64, 'c')}, {"slices", {{"clean", 400}, {"small", 600}}}};

@@ -1,20 +1,17 @@
 #include "tune/run.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/random.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/files.h"
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
 #include "tune/machine_watch.h"
+#include "tune/one_off.h"
+#include "tune/this_machine.h"
 #include "tune/tune.h"
 #include "tune/version.h"
 #include "tune/workshop.h"
@@ -30,23 +27,6 @@ std::string new_run_id() {
   std::string text;
   for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-Json machine_json() {
-  utsname names{};
-  uname(&names);
-  return {{"cpu", cpu_name()},
-          {"cores", std::thread::hardware_concurrency()},
-          {"kernel", names.release},
-          {"memory_bytes", std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)}};
 }
 
 Json set_json(const std::string& digest, std::int64_t n, const std::map<std::string, std::int64_t>& slices) {
@@ -66,7 +46,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options, const std::vect
                {"contract_file", contract.file.string()},
                {"model", {{"path", contract.model.string()}, {"digest", ground.model.digest},
                           {"opset", ground.model.opset}, {"producer", ground.model.producer}}},
-               {"machine", machine_json()},
+               {"machine", to_json(this_machine())},
                {"objective", to_string(contract.objective)},
                {"scenario", to_string(contract.scenario)},
                {"min_gain", contract.min_gain},
@@ -75,6 +55,7 @@ Json run_json(const TuneGround& all, const TuneOptions& options, const std::vect
                {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
   json["machine"]["facts"] = to_json(facts);
   json["device"] = contract.device;
+  json["cores"] = contract.cores;
   json["shapes"] = Json::array();
   for (const TrafficShape& shape : ground.shapes) {
     json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
@@ -110,20 +91,7 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
     return changed("the calibration set");
   }
   if (run["data"]["holdout"]["digest"] != all.holdout.digest()) return changed("the hold-out set");
-  if (run["machine"]["cpu"] != cpu_name()) return changed("the CPU");
-  return {};
-}
-
-Result<> check_cores(const Contract& contract) {
-  cpu_set_t ours;
-  CPU_ZERO(&ours);
-  if (sched_getaffinity(0, sizeof(ours), &ours) != 0) return {};
-  for (const int core : contract.cores) {
-    if (core < CPU_SETSIZE && CPU_ISSET(core, &ours)) continue;
-    return fail(ErrorKind::kContract,
-                fmt::format("{}: core {} is not there, or not for this process to use", contract.place("target.cores"), core),
-                "`nproc` and `taskset -p $$` show what is; leave `cores` out to use all");
-  }
+  if (run["machine"]["cpu"] != this_machine().cpu) return changed("the CPU");
   return {};
 }
 
@@ -224,14 +192,12 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
-  const auto folder = FIEL_TRY(TempFolder::create({}, "fiel-plan-"));
   SilentProgress progress;
-  TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder.path() / "data", progress));
+  OneOffWithHoldout all = FIEL_TRY(OneOffWithHoldout::create(
+      std::move(contract), {.seed = options.seed, .progress = progress, .cancel_fd = cancel_fd}));
   const HoldoutSet& holdout = all.holdout;
-  const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), FIEL_TRY(Journal::create(folder.path() / "run.db")),
-                                                  folder.path(), options.seed, progress, cancel_fd));
-  Lab& lab = workshop->lab();
-  const Ground& ground = workshop->ground();
+  Lab& lab = all.one.lab();
+  const Ground& ground = all.one.ground();
   FIEL_TRY(meet_engines(lab));
   Space space = *lab.space;
   if (!options.routes.empty()) space = FIEL_TRY(restrict_space(space, options.routes));

@@ -11,7 +11,6 @@
 #include "tune/anchors.h"
 
 namespace fiel {
-namespace {
 
 Result<bool> build_and_judge(Lab& lab, int id) {
   lab.progress.stage("build", to_string(lab.standing.at(id).route));
@@ -22,16 +21,18 @@ Result<bool> build_and_judge(Lab& lab, int id) {
   return in_the_race(lab.standing.at(id).status);
 }
 
-Result<> prepare_reference(Lab& lab) {
+Result<> prepare_reference(Lab& lab, const BuildRoute& route) {
   lab.progress.stage("reference", "");
-  const int id = FIEL_TRY(register_candidate(lab, FIEL_TRY(reference_route(lab)), {"reference"}));
+  const int id = FIEL_TRY(register_candidate(lab, route, {"reference"}));
   FIEL_TRY(build_candidate(lab, id));
   FIEL_TRY(check_reference_built(lab, id));
   return make_reference(lab, id);
 }
 
+namespace {
+
 Result<CheckResult> check_parsed(Lab& lab, const BuildRoute& route) {
-  FIEL_TRY(prepare_reference(lab));
+  FIEL_TRY(prepare_reference(lab, FIEL_TRY(reference_route(lab))));
   // A role, so that a twin of the reference is judged all the same.
   const int id = FIEL_TRY(register_candidate(lab, route, {"asked"}));
   return CheckResult{.id = id, .admissible = FIEL_TRY(build_and_judge(lab, id))};

@@ -8,6 +8,12 @@
 
 namespace fiel {
 
+/// Builds a route and makes it the reference that the others are judged by.
+Result<> prepare_reference(Lab& lab, const BuildRoute& route);
+
+/// Builds a candidate, unless it was, and judges it in full on the tuning set. False: it is out, its status says why.
+Result<bool> build_and_judge(Lab& lab, int id);
+
 struct CheckResult {
   int id = 0;
   bool admissible = false;  // provisionally, on the tuning set

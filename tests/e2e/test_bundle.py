@@ -70,6 +70,16 @@ class Bundle(Case):
         self.export(run, "--candidate", 999, status=2)
         self.assertFalse((run.folder / "bundle").exists())
 
+    def test_by_force_it_is_exported_with_a_warning_in_it(self):
+        run = self.project(script(SPEED, DEFECT, faults=FAULTS)).tune("--strategy", "fast")
+        wrong = run.candidate("DEFECT=wrong")["id"]
+        self.assertIn("--force", self.export(run, "--candidate", wrong, status=2).err)
+        self.export(run, "--candidate", wrong, "--force")
+        bundle = json.loads((run.folder / "bundle/bundle.json").read_text())
+        self.assertEqual((bundle["candidate"]["id"], bundle["evidence"]["worth"]), (wrong, "inadmissible"))
+        self.assertIn("WARNING", (run.folder / "bundle/README.md").read_text())
+        self.export(run, "--candidate", run.candidate("DEFECT=crash")["id"], "--force", status=2)  # has no artifact
+
     def test_nothing_is_exported_where_nothing_ships(self):
         run = self.project(script(SPEED), holdout=20).tune()
         self.assert_verdict(run, "undecided")

@@ -23,6 +23,11 @@ inline constexpr const char* kEngineVersion = "2026.4.1";
 inline constexpr const char* kDevice = "CPU";
 inline constexpr const char* kArtifactFile = "compiled.blob";
 inline constexpr long kBatch = 1;
+inline const std::vector<std::string> kCpuFeatures = {
+    "avx2",
+    "avx512_bf16",
+};
+inline const std::vector<int> kCores = {0, 1};
 inline const std::vector<Setting> kProperties = {
     {"NUM_STREAMS", "1"},
 };

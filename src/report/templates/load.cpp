@@ -3,9 +3,10 @@
 //   load [INPUT=FILE.npy ...]
 //
 // Inputs that are not given are zeros, if they are floats: enough to see that it runs, not that it is right.
-// Exit status: 2 usage, 6 seal broken, 7 another engine's version than the bundle was measured with.
+// Exit status: 2 usage, 6 seal broken, 7 another engine's version or CPU than the bundle was measured with.
 // What it is bound to stands in sealed.h, which `fiel export` wrote.
 #include <openssl/evp.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -78,6 +81,43 @@ void check_version() {
   if (Session::version() == sealed::kEngineVersion) return;
   stop(7, std::string("this artifact belongs to ") + kEngineName + " " + sealed::kEngineVersion + ", here is " +
               Session::version());
+}
+
+// The flags of the first core, as the kernel spells them; none where it does not say.
+std::set<std::string> cpu_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+  return {};
+}
+
+void check_cpu() {
+  const std::set<std::string> flags = cpu_flags();
+  std::string lacking;
+  for (const std::string& feature : sealed::kCpuFeatures) {
+    if (!flags.empty() && flags.count(feature) == 0) lacking += (lacking.empty() ? "" : ", ") + feature;
+  }
+  if (!lacking.empty()) {
+    stop(7, "this CPU lacks " + lacking + ", which the artifact was built and measured with: tune again here");
+  }
+}
+
+// Other cores are no error, but no figure holds on them.
+void note_cores() {
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  if (sealed::kCores.empty() || sched_getaffinity(0, sizeof ours, &ours) != 0) return;
+  bool same = CPU_COUNT(&ours) == static_cast<int>(sealed::kCores.size());
+  std::string list;
+  for (const int core : sealed::kCores) {
+    same = same && CPU_ISSET(static_cast<std::size_t>(core), &ours);
+    list += (list.empty() ? "" : ",") + std::to_string(core);
+  }
+  if (same) return;
+  std::fprintf(stderr, "load: note: it was measured on cores %s alone: taskset -c %s ...\n", list.c_str(), list.c_str());
 }
 
 // Open axes are filled from the traffic's first shape, the batch along axis 0.
@@ -176,6 +216,8 @@ int main(int count, char** arguments) {
   enter_environment(arguments);
   try {
     check_version();
+    check_cpu();
+    note_cores();
     Session session(folder);
     fill_inputs(session, files);
     report(session);

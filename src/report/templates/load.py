@@ -65,7 +65,11 @@ def check_machine(bundle: dict, engine) -> None:
                  None)
     lacking = sorted(set(bundle["cpu_features"]) - flags) if flags is not None else []
     if lacking:
-        stop(7, f"this CPU lacks {', '.join(lacking)}, which the artifact was built and measured with")
+        stop(7, f"this CPU lacks {', '.join(lacking)}, which the artifact was built and measured with: tune again here")
+    cores = set(bundle["cores"])
+    if cores and hasattr(os, "sched_getaffinity") and os.sched_getaffinity(0) != cores:
+        words = ",".join(str(core) for core in sorted(cores))
+        print(f"load.py: note: it was measured on cores {words} alone: taskset -c {words} ...", file=sys.stderr)
 
 
 def traffic_shape(sizes: list, name: str, bundle: dict) -> list:

@@ -1,0 +1,61 @@
+#include "tune/this_machine.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace fiel {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+ThisMachine this_machine() {
+  utsname names{};
+  uname(&names);
+  return {.cpu = cpu_name(),
+          .cpu_count = std::thread::hardware_concurrency(),
+          .kernel = names.release,
+          .memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
+}
+
+Json to_json(const ThisMachine& machine) {
+  return {{"cpu", machine.cpu},
+          {"cores", machine.cpu_count},
+          {"kernel", machine.kernel},
+          {"memory_bytes", machine.memory_bytes}};
+}
+
+std::vector<int> missing_cores(std::span<const int> cores) {
+  cpu_set_t ours;
+  CPU_ZERO(&ours);
+  std::vector<int> missing;
+  if (sched_getaffinity(0, sizeof(ours), &ours) != 0) return missing;
+  for (const int core : cores) {
+    if (core < 0 || core >= CPU_SETSIZE || !CPU_ISSET(core, &ours)) missing.push_back(core);
+  }
+  return missing;
+}
+
+Result<> check_cores(const Contract& contract) {
+  const auto missing = missing_cores(contract.cores);
+  if (missing.empty()) return {};
+  return fail(ErrorKind::kContract,
+              fmt::format("{}: core {} is not there, or not for this process to use", contract.place("target.cores"),
+                          missing.front()),
+              "`nproc` and `taskset -p $$` show what is; leave `cores` out to use all");
+}
+
+}  // namespace fiel
