@@ -132,7 +132,7 @@ Result<> run_twins(const DoctorArguments& arguments, double seconds, const Cli& 
   const NoiseFloor floor = noise_floor(times, terms);
   std::vector<Provable> provable;
   for (const double minutes : kProofMinutes) {
-    if (floor.deviation) provable.push_back(provable_in(60 * minutes, times, *floor.deviation, terms));
+    if (floor.deviation && floor.distrust.empty()) provable.push_back(provable_in(60 * minutes, times, *floor.deviation, terms));
   }
   report.text += twins_text(times, floor, provable, lab.contract);
   report.json["a_a"] = twins_json(times, floor, provable);

@@ -167,7 +167,9 @@ Result<int> adopt_candidate(Lab& lab, const BuildRoute& route, const Adopted& bu
   const auto place = artifact_folder(lab, built.digest);
   FIEL_TRY(ensure_folder(place.parent_path()));
   std::error_code code;
-  std::filesystem::copy(built.artifact, place, std::filesystem::copy_options::recursive, code);
+  if (!std::filesystem::exists(place)) {  // the reference may just have been built to the same bytes
+    std::filesystem::copy(built.artifact, place, std::filesystem::copy_options::recursive, code);
+  }
   if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot copy {}: {}", built.artifact.string(), code.message()));
   FIEL_TRY(check_artifact(lab, built.digest));
   const int id = static_cast<int>(lab.by_route.size()) + 1;

@@ -93,7 +93,7 @@ class Verify(Case):
         self.assertIn("does not work here", self.verify(status=7).out)
 
     def test_an_engine_that_acts_otherwise_than_it_did_is_another_environment(self):
-        acts = {"do": "answer", "phase": "load", "when": {"SPEED": "fast"}, "merge": {"effective": {"settings": {"SPEED": "slow"}}}}
+        acts = {"do": "answer", "phase": "load", "when": {"SPEED": "fast"}, "merge": {"effective": {"SPEED": "slow"}}}
         self.made.write_script(self.engine(faults=[acts]))
         checks, _ = self.results(status=7)
         self.assertIn("SPEED was fast in effect, here it is slow", checks["environment"]["details"])
