@@ -29,6 +29,7 @@ struct Judge::Impl {
   void compare(const SampleOutputs& sample);
   Result<std::vector<double>> score(const TaskRule& task, std::span<const ScoreItem> items);
   void keep(const TaskRule& task, int index, double score);
+  void take_reference_scores(int index);
   Result<> score_all(std::span<const SampleOutputs* const> samples);
   PairedSlice paired(const TaskRule& task, const std::string& slice) const;
   std::vector<PairedSlice> all_paired() const;
@@ -109,19 +110,15 @@ void Judge::Impl::keep(const TaskRule& task, int index, double score) {
 }
 
 // An evaluator is a function of the outputs, so the reference's bits have the reference's scores.
+void Judge::Impl::take_reference_scores(int index) {
+  for (const TaskRule& task : contract.accuracy.tasks) keep(task, index, reference.scores().at(task.name).at(index));
+}
+
 Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
-  std::vector<const SampleOutputs*> scored;
   std::vector<OutputViews> views;
   views.reserve(samples.size());
   std::vector<ScoreItem> items;
   for (const SampleOutputs* sample : samples) {
-    if (has_bits_of(reference.views(sample->index), *sample)) {
-      for (const TaskRule& task : contract.accuracy.tasks) {
-        keep(task, sample->index, reference.scores().at(task.name).at(sample->index));
-      }
-      continue;
-    }
-    scored.push_back(sample);
     views.push_back(views_of(*sample));
     items.push_back({&set.samples[static_cast<std::size_t>(sample->index)], &views.back(),
                      &reference.views(sample->index)});
@@ -130,7 +127,7 @@ Result<> Judge::Impl::score_all(std::span<const SampleOutputs* const> samples) {
   for (const TaskRule& task : contract.accuracy.tasks) {
     const auto values = FIEL_TRY(score(task, items));
     if (hard) return {};
-    for (std::size_t i = 0; i < values.size(); ++i) keep(task, scored[i]->index, values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) keep(task, samples[i]->index, values[i]);
   }
   return {};
 }
@@ -187,11 +184,17 @@ Judge::~Judge() = default;
 
 Result<> Judge::add(std::span<const SampleOutputs> chunk) {
   std::vector<const SampleOutputs*> waiting;
+  std::vector<int> as_reference;
   for (const SampleOutputs& sample : chunk) {
+    if (!impl_->hard) impl_->compare(sample);
     if (impl_->hard) return {};
-    impl_->compare(sample);
-    waiting.push_back(&sample);
+    if (impl_->bits.at(sample.index) == kReferenceBits) {
+      as_reference.push_back(sample.index);
+    } else {
+      waiting.push_back(&sample);
+    }
   }
+  for (const int index : as_reference) impl_->take_reference_scores(index);
   // One evaluator run holds each sample once; one that comes again has a run of its own.
   while (!waiting.empty() && !impl_->hard) {
     std::set<int> taken;

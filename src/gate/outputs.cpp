@@ -35,7 +35,7 @@ bool has_bits_of(const OutputViews& reference, const SampleOutputs& sample) {
 }
 
 std::string name_of_bits(const OutputViews& reference, const SampleOutputs& sample) {
-  return has_bits_of(reference, sample) ? "reference" : output_digest(sample);
+  return has_bits_of(reference, sample) ? std::string(kReferenceBits) : output_digest(sample);
 }
 
 std::string names_of(const OutputViews& outputs) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "gate/compare.h"
 #include "model/tensor.h"
@@ -26,7 +27,9 @@ std::string output_digest(const SampleOutputs& sample);
 /// Are these the reference's outputs, bit for bit? Then there is nothing to judge in them.
 bool has_bits_of(const OutputViews& reference, const SampleOutputs& sample);
 
-/// A name for a sample's output bits: "reference" where they are the reference's, else output_digest.
+inline constexpr std::string_view kReferenceBits = "reference";
+
+/// A name for a sample's output bits: kReferenceBits where they are the reference's, else output_digest.
 std::string name_of_bits(const OutputViews& reference, const SampleOutputs& sample);
 
 struct OutputFault {
