@@ -24,6 +24,7 @@
 #include "pool/requests.h"
 #include "pool/worker.h"
 #include "route/space.h"
+#include "variant/rewriter.h"
 
 namespace fiel {
 
@@ -71,7 +72,8 @@ struct Lab {
   std::map<std::string, int> by_route = {};    // route text -> candidate
   std::set<std::string> checked_artifacts = {};  // by this process
   std::set<std::string> made_variants = {};      // by this process
-  std::string why_no_variants = {};              // of the model; empty: there are some
+  std::shared_ptr<const Rewriter> rewriter = {};  // makes variants of the model
+  std::string why_no_variants = {};               // empty: there are some
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
 };

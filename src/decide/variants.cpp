@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/rng.h"
 #include "journal/record.h"
-#include "variant/rewriter.h"
+#include "stats/noise.h"
 
 namespace fiel {
 namespace {
@@ -56,6 +56,8 @@ std::vector<Recipe> recipes(const std::vector<Region>& regions) {
   }
   return list;
 }
+
+fs::path variant_file(const Lab& lab, const std::string& name) { return lab.folder / "variants" / (name + ".onnx"); }
 
 Failure failed(FailureKind kind, std::string message) {
   return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = {}, .exit_status = {}, .signal = {}};
@@ -127,12 +129,6 @@ Result<std::optional<Failure>> observe_extremes(Lab& lab, const fs::path& observ
   });
 }
 
-double average(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 // {"min_max": {activation: [low, high]}, "average": ...}, or {"failure": why}.
 Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
   return lab.recorder.once("observe", "observe", [&]() -> Result<Record> {
@@ -154,8 +150,8 @@ Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
                           std::ranges::all_of(high, [](double x) { return std::isfinite(x); });
       if (!finite) continue;  // a region without a range stays in float
       body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
-      body["average"][activation] = {average(low), average(high)};
-      body["power"][activation] = average(extremes[rewriter.observed_power(i)]);
+      body["average"][activation] = {stats::mean(low), stats::mean(high)};
+      body["power"][activation] = stats::mean(extremes[rewriter.observed_power(i)]);
     }
     body["seconds"] = lab.recorder.live_seconds() - started_at;
     return Record{.body = std::move(body)};
@@ -257,7 +253,7 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
   const Ranges ranges = ranges_from(observed, recipe.ranges);
   Int8Choice choice{.regions = FIEL_TRY(least_sensitive(lab, rewriter, recipe, ranges, observed)), .weight_bits = weight_bits(lab)};
   if (choice.regions.empty()) return failed(FailureKind::kUnsupported, "no node has an activation of a finite range");
-  const fs::path file = lab.folder / "variants" / (recipe.name + ".onnx");
+  const fs::path file = variant_file(lab, recipe.name);
   FIEL_TRY(ensure_folder(file.parent_path()));
   FIEL_TRY(rewriter.write_int8(file, ranges, choice));
   const std::string digest = FIEL_TRY(sha256_file(file));
@@ -275,27 +271,29 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
 }  // namespace
 
 VariantKnob variant_knob(const OnnxModel& model, const Contract& contract) {
-  if (contract.calibration.empty() && contract.data.empty()) return {{}, "int8 needs [data] calibration"};
-  if (!contract.state.empty()) return {{}, "models with state are not rewritten"};
-  const auto rewriter = Rewriter::open(model.path);
-  if (!rewriter) return {{}, rewriter.error().message};
-  if (rewriter->regions().empty()) return {{}, "the model has no Conv, MatMul or Gemm with constant float32 weights"};
+  if (contract.calibration.empty() && contract.data.empty()) return {.knob = {}, .why_not = "int8 needs [data] calibration", .rewriter = {}};
+  if (!contract.state.empty()) return {.knob = {}, .why_not = "models with state are not rewritten", .rewriter = {}};
+  auto opened = Rewriter::open(model.path);
+  if (!opened) return {.knob = {}, .why_not = opened.error().message, .rewriter = {}};
+  auto rewriter = std::make_shared<const Rewriter>(std::move(*opened));
+  if (rewriter->regions().empty()) return {.knob = {}, .why_not = "the model has no Conv, MatMul or Gemm with constant float32 weights", .rewriter = {}};
   Knob knob{.name = std::string(kVariantKnob), .kind = KnobKind::kVariant, .values = {std::string(kFloat32)},
             .default_value = std::string(kFloat32),
             .help = "The model as it is, or with its Conv, MatMul and Gemm nodes in 8 bits: all of them, the share in per cent that "
                     "loses least alone, those of one kind; ranges by the extremes seen or by the average of each sample's.",
             .only_if = {}};
   for (const Recipe& recipe : recipes(rewriter->regions())) knob.values.push_back(recipe.name);
-  return {std::move(knob), {}};
+  return {.knob = std::move(knob), .why_not = {}, .rewriter = std::move(rewriter)};
 }
 
 Result<Outcome<fs::path>> model_of(Lab& lab, const BuildRoute& route) {
   const auto setting = route.settings.find(std::string(kVariantKnob));
   if (setting == route.settings.end() || setting->second == kFloat32) return Outcome<fs::path>(lab.model.path);
-  if (!lab.calibration) return Outcome<fs::path>(failed(FailureKind::kUnsupported, "there is no calibration set"));
-  const fs::path file = lab.folder / "variants" / (setting->second + ".onnx");
-  if (lab.made_variants.contains(setting->second)) return Outcome<fs::path>(file);
-  const Rewriter rewriter = FIEL_TRY(Rewriter::open(lab.model.path));
+  if (lab.made_variants.contains(setting->second)) return Outcome<fs::path>(variant_file(lab, setting->second));
+  if (!lab.calibration || !lab.rewriter) {
+    return Outcome<fs::path>(failed(FailureKind::kUnsupported, "there is no calibration set"));
+  }
+  const Rewriter& rewriter = *lab.rewriter;
   const Json observed = FIEL_TRY(observe(lab, rewriter));
   for (const Recipe& recipe : recipes(rewriter.regions())) {
     if (recipe.name != setting->second) continue;

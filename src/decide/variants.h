@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,10 +13,11 @@ namespace fiel {
 
 inline constexpr std::string_view kVariantKnob = "variant";
 
-/// Values float32 (the model as it is), int8 and its kin; or why there is none.
+/// Values float32 (the model as it is), int8 and its kin, and what makes them; or why there is none.
 struct VariantKnob {
   std::optional<Knob> knob;
   std::string why_not;
+  std::shared_ptr<const Rewriter> rewriter;  // of the model, read once; with a knob only
 };
 VariantKnob variant_knob(const OnnxModel& model, const Contract& contract);
 

@@ -31,6 +31,7 @@ Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
 Result<> meet_engines(Lab& lab) {
   std::vector<EngineSpace> spaces;
   const VariantKnob variants = variant_knob(lab.model, lab.contract);
+  lab.rewriter = variants.rewriter;
   lab.why_no_variants = variants.why_not;
   for (auto& [name, engine] : lab.engines) {
     engine.hello = FIEL_TRY(greet(lab, engine));

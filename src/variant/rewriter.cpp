@@ -219,6 +219,7 @@ UInt8Scale uint8_scale(const Range& range) {
 
 struct Rewriter::Impl {
   onnx::ModelProto model;  // at opset 13 or later
+  Constants constants;     // of `model`, which does not change any more
   std::vector<Region> regions;
   std::vector<int> nodes;  // of the regions
   std::vector<LeftOut> left_out;
@@ -236,13 +237,13 @@ Result<Rewriter> Rewriter::open(const std::filesystem::path& path) {
   FIEL_TRY(lift_to_opset_13(impl->model));
   impl->model.set_ir_version(std::max<std::int64_t>(impl->model.ir_version(), kIrOfOpset13));
   const onnx::GraphProto& graph = impl->model.graph();
-  const Constants constants = constants_of(graph);
+  impl->constants = constants_of(graph);
   std::set<std::string> names;
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto& node = graph.node(i);
     const std::string& op = node.op_type();
     if ((op != "Conv" && op != "MatMul" && op != "Gemm") || !node.domain().empty()) continue;
-    std::string why = why_not(node, constants);
+    std::string why = why_not(node, impl->constants);
     if (why.empty() && !names.insert(name_of(node)).second) why = "its name is not its own";
     if (!why.empty()) {
       impl->left_out.push_back({name_of(node), std::move(why)});
@@ -263,7 +264,7 @@ std::string Rewriter::observed_power(std::size_t i) const { return fmt::format("
 
 double Rewriter::weight_noise(std::size_t i, int weight_bits) const {
   const onnx::NodeProto& node = impl_->model.graph().node(impl_->nodes[i]);
-  const onnx::TensorProto& tensor = *constants_of(impl_->model.graph()).at(node.input(1));
+  const onnx::TensorProto& tensor = *impl_->constants.at(node.input(1));
   const int axis = channel_axis(node, tensor);
   const std::vector<float> values = *floats_of(tensor);
   const QuantisedWeights quantised = quantise(values, tensor, axis, weight_bits);
@@ -310,7 +311,6 @@ Result<> Rewriter::write_observer(const std::filesystem::path& file) const {
 Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& ranges, const Int8Choice& choice) const {
   onnx::ModelProto model = impl_->model;
   onnx::GraphProto& graph = *model.mutable_graph();
-  const Constants constants = constants_of(impl_->model.graph());
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   nodes.Swap(graph.mutable_node());
   std::map<std::string, std::string> activations, weights;  // what stands in a tensor's place
@@ -324,7 +324,7 @@ Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& r
       if (!activations.contains(activation)) {
         activations[activation] = add_activation_pair(graph, activation, ranges.at(activation));
       }
-      const onnx::TensorProto& tensor = *constants.at(weight);
+      const onnx::TensorProto& tensor = *impl_->constants.at(weight);
       const int axis = channel_axis(node, tensor);
       std::string& in_place = weights[fmt::format("{}@{}", weight, axis)];
       if (in_place.empty()) in_place = add_weights(graph, weight, tensor, axis, choice.weight_bits);
