@@ -13,9 +13,9 @@
 #include "cli/target.h"
 #include "tune/built_in_loop.h"
 #include "tune/machine_watch.h"
+#include "tune/one_off.h"
 #include "tune/single.h"
 #include "tune/twins.h"
-#include "tune/workshop.h"
 
 namespace fiel {
 namespace {
@@ -113,11 +113,9 @@ Result<> run_twins(const DoctorArguments& arguments, double seconds, const Cli& 
   const bool loop = arguments.target.target.empty();
   Contract contract = loop ? FIEL_TRY(built_in_loop(folder.path())) : FIEL_TRY(contract_of(arguments.target, "doctor", cli));
   StderrProgress progress;
-  Ground ground = FIEL_TRY(lay_ground(std::move(contract), folder.path() / "data", progress));
-  const auto workshop =
-      FIEL_TRY(Workshop::create(std::move(ground), FIEL_TRY(Journal::create(folder.path() / "run.db")), folder.path(),
-                                arguments.seed, progress, cli.cancel_fd));
-  Lab& lab = workshop->lab();
+  OneOff one = FIEL_TRY(OneOff::create(std::move(contract),
+                                       {.seed = arguments.seed, .progress = progress, .cancel_fd = cli.cancel_fd}));
+  Lab& lab = one.lab();
   const CheckResult baseline = FIEL_TRY(check_baseline(lab));
   if (!baseline.admissible) {
     const CandidateState& state = lab.standing.at(baseline.id);

@@ -5,27 +5,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "pool/machine_files.h"
+
 namespace fiel {
-namespace {
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown";
-}
-
-}  // namespace
 
 ThisMachine this_machine() {
   utsname names{};
   uname(&names);
-  return {.cpu = cpu_name(),
+  return {.cpu = text_at(MachineRoots().proc / "cpuinfo", "model name").value_or("unknown"),
           .cpu_count = std::thread::hardware_concurrency(),
           .kernel = names.release,
           .memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
