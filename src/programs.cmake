@@ -8,6 +8,20 @@ function(fiel_program name source)
   add_dependencies(programs ${name})
 endfunction()
 
+# An engine's own tests and those that any engine must pass, in one program.
+function(fiel_engine_test engine)
+  if(NOT FIEL_TESTS)
+    return()
+  endif()
+  set(test ${engine}_engine_test)
+  add_executable(${test} worker/engine_${engine}_test.cpp worker/any_engine_test.cpp)
+  target_link_libraries(${test} PRIVATE fiel_engine_${engine} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${test} PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
+                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-${engine}>")
+  add_dependencies(${test} test_models fiel-worker-${engine})
+  gtest_discover_tests(${test} TEST_PREFIX ${engine}. PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+endfunction()
+
 fiel_program(fiel cli/main.cpp NEEDS fiel_cli)
 fiel_program(fiel-worker-loop worker/loop_worker_main.cpp NEEDS fiel_worker)
 
@@ -20,14 +34,7 @@ target_link_libraries(fiel_engine_openvino PUBLIC fiel_worker PRIVATE openvino::
 fiel_program(fiel-worker-openvino worker/openvino_worker_main.cpp NEEDS fiel_engine_openvino)
 # The engine's libraries stay in the wheel; the worker finds them there from wherever it is started.
 set_target_properties(fiel-worker-openvino PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-if(FIEL_TESTS)
-  add_executable(openvino_engine_test worker/engine_openvino_test.cpp)
-  target_link_libraries(openvino_engine_test PRIVATE fiel_engine_openvino GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(openvino_engine_test PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
-                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-openvino>")
-  add_dependencies(openvino_engine_test test_models fiel-worker-openvino)
-  gtest_discover_tests(openvino_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
-endif()
+fiel_engine_test(openvino)
 
 # The same for ONNX Runtime, but linked to none of its libraries: the worker loads one when it runs.
 if(FIEL_HAS_ONNXRUNTIME)
@@ -38,15 +45,7 @@ if(FIEL_HAS_ONNXRUNTIME)
   target_link_libraries(fiel_engine_onnxruntime PUBLIC fiel_worker fiel_onnx_proto PRIVATE fiel_onnxruntime_headers)
   target_compile_definitions(fiel_engine_onnxruntime PRIVATE FIEL_VENV="${FIEL_VENV}")
   fiel_program(fiel-worker-onnxruntime worker/onnxruntime_worker_main.cpp NEEDS fiel_engine_onnxruntime)
-endif()
-if(FIEL_TESTS AND FIEL_HAS_ONNXRUNTIME)
-  add_executable(onnxruntime_engine_test worker/engine_onnxruntime_test.cpp)
-  target_link_libraries(onnxruntime_engine_test PRIVATE fiel_engine_onnxruntime GTest::gtest GTest::gmock
-                                                        GTest::gtest_main)
-  target_compile_definitions(onnxruntime_engine_test PRIVATE FIEL_TEST_MODELS="${CMAKE_BINARY_DIR}/test_models"
-                             FIEL_PYTHON="${FIEL_PYTHON}" FIEL_WORKER="$<TARGET_FILE:fiel-worker-onnxruntime>")
-  add_dependencies(onnxruntime_engine_test test_models fiel-worker-onnxruntime)
-  gtest_discover_tests(onnxruntime_engine_test PROPERTIES LABELS engine TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+  fiel_engine_test(onnxruntime)
 endif()
 
 # The scripted engine (docs/fake-engine.md). Its worker speaks the protocol by itself, since half of its faults are things
