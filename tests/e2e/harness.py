@@ -13,6 +13,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -296,3 +297,47 @@ class Case(unittest.TestCase):
         self.assertEqual(left, [])
         if run is not None:
             self.assertFalse((run.folder / "scratch").exists(), "a scratch folder is left")
+
+
+class RealEngines(Case):
+    """A real (if small) model and a folder of samples in a home that all tests of a class share."""
+
+    SAMPLES = 900  # half of them are the hold-out: 1 % at 2.5 % error needs 368
+
+    @classmethod
+    def make_home(cls):
+        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-real-"))
+        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+
+    @classmethod
+    def make_classifier(cls):
+        sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+        import make_models
+        cls.make_home()
+        (cls.home / "model.onnx").write_bytes(make_models.small_cnn().SerializeToString(deterministic=True))
+        (cls.home / "samples").mkdir()
+        images = np.random.RandomState(5).standard_normal((cls.SAMPLES, 3, 32, 32)).astype(np.float32)
+        np.savez(cls.home / "samples/inputs.npz", image=images)
+        cls.image = images[:1]
+
+    @classmethod
+    def fiel(cls, *words, timeout=60):
+        ended = subprocess.run([str(BIN / "fiel"), *map(str, words)], cwd=cls.home, timeout=timeout, text=True,
+                               env={**os.environ, "FIEL_STATE_DIR": str(cls.home / "state"), "NO_COLOR": "1"},
+                               stdin=subprocess.DEVNULL, capture_output=True)
+        return Done(ended.returncode, ended.stdout, ended.stderr, 0.0)
+
+    def shown(self, tuned=None):
+        # What this machine finds is its own matter; that it is decided, or said what is missing, is ours.
+        tuned = tuned or self.tuned
+        self.assertIn(tuned.status, (0, 3), tuned.err)
+        return json.loads(tuned.out)
+
+    def run_bundle(self, bundle, expected, tolerance):
+        """Runs the bundle's Python program on one image."""
+        np.save(self.home / "image.npy", self.image)
+        done = subprocess.run([sys.executable, bundle / "load.py", f"image={self.home / 'image.npy'}", "--save",
+                               self.home / "out"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"output probabilities float32 \[1, 10\]\nlatency \d")
+        np.testing.assert_allclose(np.load(self.home / "out/0.npy"), expected, atol=tolerance)

@@ -1,49 +1,20 @@
 """Two real engines race in one run, without a contract: a model and a folder of samples. And what ONNX Runtime ships."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-import numpy as np
+from harness import BIN, RealEngines, processes_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import make_models  # noqa: E402
-from harness import BIN, Case, Done, processes_of  # noqa: E402
-
-SAMPLES = 900  # half of them are the hold-out: 1 % at 2.5 % error needs 368
 ENGINES = ("openvino", "onnxruntime")
 
 
 @unittest.skipUnless((BIN / "fiel-worker-onnxruntime").exists(), "built without ONNX Runtime's headers: run ./setup, then build")
-class OnnxRuntime(Case):
+class OnnxRuntime(RealEngines):
     @classmethod
     def setUpClass(cls):
-        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-onnxruntime-"))
-        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
-        (cls.home / "model.onnx").write_bytes(make_models.small_cnn().SerializeToString(deterministic=True))
-        (cls.home / "samples").mkdir()
-        images = np.random.RandomState(5).standard_normal((SAMPLES, 3, 32, 32)).astype(np.float32)
-        np.savez(cls.home / "samples/inputs.npz", image=images)
-        cls.image = images[:1]
+        cls.make_classifier()
         cls.tuned = cls.fiel("tune", "model.onnx", "--data", "samples", "-o", "run", "--budget", "80 s", "--candidates", "12",
                              "--json", timeout=240)
-
-    @classmethod
-    def fiel(cls, *words, timeout=60):
-        ended = subprocess.run([str(BIN / "fiel"), *map(str, words)], cwd=cls.home, timeout=timeout, text=True,
-                               env={**os.environ, "FIEL_STATE_DIR": str(cls.home / "state"), "NO_COLOR": "1"},
-                               stdin=subprocess.DEVNULL, capture_output=True)
-        return Done(ended.returncode, ended.stdout, ended.stderr, 0.0)
-
-    def shown(self):
-        # What this machine finds is its own matter; that it is decided, or said what is missing, is ours.
-        self.assertIn(self.tuned.status, (0, 3), self.tuned.err)
-        return json.loads(self.tuned.out)
 
     def test_both_engines_race_to_one_verdict(self):
         shown = self.shown()
@@ -98,14 +69,9 @@ class OnnxRuntime(Case):
         bundle = self.home / "bundle"
         done = self.fiel("export", "run", "-o", bundle, "--candidate", candidate)
         self.assertEqual(done.status, 0, done.err)
-        np.save(self.home / "image.npy", self.image)
-        done = subprocess.run([sys.executable, bundle / "load.py", f"image={self.home / 'image.npy'}", "--save",
-                               self.home / "out"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"output probabilities float32 \[1, 10\]\nlatency \d")
         import onnxruntime as ort  # the engine by itself, on the model and not on the artifact
         session = ort.InferenceSession(str(self.home / "model.onnx"), providers=["CPUExecutionProvider"])
-        np.testing.assert_allclose(np.load(self.home / "out/0.npy"), session.run(None, {"image": self.image})[0], atol=1e-5)
+        self.run_bundle(bundle, session.run(None, {"image": self.image})[0], tolerance=1e-5)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,15 @@
 """The same with a real engine and a real (if small) model: one run, and the bundle's own programs."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import make_models  # noqa: E402
-from harness import BIN, Case, Done, processes_of  # noqa: E402
-
-SAMPLES = 900  # half of them are the hold-out: 1 % at 2.5 % error needs 368
-
+from harness import RealEngines, processes_of
 
 CONTRACT = """
 fiel = 1
@@ -34,31 +27,13 @@ max_drop  = 0.01
 """
 
 
-class OpenVino(Case):
+class OpenVino(RealEngines):
     @classmethod
     def setUpClass(cls):
-        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-openvino-"))
-        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
-        (cls.home / "model.onnx").write_bytes(make_models.small_cnn().SerializeToString(deterministic=True))
-        (cls.home / "samples").mkdir()
-        images = np.random.RandomState(5).standard_normal((SAMPLES, 3, 32, 32)).astype(np.float32)
-        np.savez(cls.home / "samples/inputs.npz", image=images)
-        cls.image = images[:1]
+        cls.make_classifier()
         (cls.home / "contract.toml").write_text(CONTRACT)
         cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "80 s", "--json",
                              "--routes", "INFERENCE_NUM_THREADS=[0|1] CPU_DENORMALS_OPTIMIZATION=[NO|YES]", timeout=240)
-
-    @classmethod
-    def fiel(cls, *words, timeout=60):
-        ended = subprocess.run([str(BIN / "fiel"), *map(str, words)], cwd=cls.home, timeout=timeout, text=True,
-                               env={**os.environ, "FIEL_STATE_DIR": str(cls.home / "state"), "NO_COLOR": "1"},
-                               stdin=subprocess.DEVNULL, capture_output=True)
-        return Done(ended.returncode, ended.stdout, ended.stderr, 0.0)
-
-    def shown(self):
-        # What this machine finds is its own matter; that it is decided, or said what is missing, is ours.
-        self.assertIn(self.tuned.status, (0, 3), self.tuned.err)
-        return json.loads(self.tuned.out)
 
     def test_there_is_a_verdict(self):
         shown = self.shown()
@@ -66,8 +41,8 @@ class OpenVino(Case):
         self.assertIsNotNone(shown["ships"], self.tuned.err)
         self.assertTrue(shown["comparator"]["admissible"])
         sets = shown["environment"]["data"]
-        self.assertLess(abs(sets["holdout"]["n"] - SAMPLES / 2), 60)
-        self.assertLess(abs(sets["tuning"]["n"] - 0.4 * SAMPLES), 60)
+        self.assertLess(abs(sets["holdout"]["n"] - self.SAMPLES / 2), 60)
+        self.assertLess(abs(sets["tuning"]["n"] - 0.4 * self.SAMPLES), 60)
         self.assertEqual(processes_of(self.home), [])
         self.assertFalse((self.home / "run/scratch").exists())
 
@@ -119,12 +94,7 @@ class OpenVino(Case):
 
     def test_the_bundles_python_program_runs_the_artifact(self):
         bundle = self.export()
-        np.save(self.home / "image.npy", self.image)
-        done = subprocess.run([sys.executable, bundle / "load.py", f"image={self.home / 'image.npy'}", "--save",
-                               self.home / "out"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"output probabilities float32 \[1, 10\]\nlatency \d")
-        np.testing.assert_allclose(np.load(self.home / "out/0.npy"), self.expected(), atol=0.01)
+        self.run_bundle(bundle, self.expected(), tolerance=0.01)
 
     def test_the_bundles_programs_refuse_a_broken_seal(self):
         broken = self.home / "broken"
@@ -172,15 +142,14 @@ wall = "40 s"
 """
 
 
-class Recurrent(Case):
+class Recurrent(RealEngines):
     """A model with state: the samples are sequences, and the state of one step is the next one's input."""
 
     STEPS = 6
 
     @classmethod
     def setUpClass(cls):
-        cls.home = Path(tempfile.mkdtemp(prefix="fiel-e2e-recurrent-"))
-        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+        cls.make_home()
         random = np.random.RandomState(3)
         cls.w, cls.u, cls.v = (random.standard_normal(shape).astype(np.float32) for shape in ((4, 8), (8, 8), (8, 2)))
         (cls.home / "recurrent.onnx").write_bytes(cls.model().SerializeToString())
@@ -214,14 +183,10 @@ class Recurrent(Case):
             outputs.append(state @ cls.v)
         return np.stack(outputs)
 
-    def fiel(self, *words):
-        return subprocess.run([str(BIN / "fiel"), *words], cwd=self.home, timeout=240, text=True, capture_output=True,
-                              env={**os.environ, "FIEL_STATE_DIR": str(self.home / "state"), "NO_COLOR": "1"})
-
     def test_the_state_is_carried_from_step_to_step(self):
-        done = self.fiel("tune", "contract.toml", "-o", "run", "--json", "--routes", "INFERENCE_NUM_THREADS=[0|1]")
-        self.assertIn(done.returncode, (0, 3), done.stderr)
-        shown = json.loads(done.stdout)
+        done = self.fiel("tune", "contract.toml", "-o", "run", "--json", "--routes", "INFERENCE_NUM_THREADS=[0|1]",
+                         timeout=240)
+        shown = self.shown(done)
         reference = next(c for c in shown["candidates"] if "reference" in c["roles"])
         task = next(t for t in reference["accuracy"]["tuning"]["tasks"] if not t.get("slice"))
         self.assertLess(task["reference_score"], 1e-4)  # what NumPy computes, carrying the state
