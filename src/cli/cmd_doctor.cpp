@@ -161,9 +161,7 @@ void add_doctor(CLI::App& app, Cli& cli) {
   command->add_option("--seed", arguments->seed, "order of samples and rounds")->capture_default_str();
   command->footer(kFooter);
   command->callback([arguments, &cli] {
-    auto status = run_doctor(*arguments, cli);
-    if (!status && status.error().kind == ErrorKind::kCancelled) fmt::print(stderr, "\nfiel: interrupted\n");
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of_one_off(run_doctor(*arguments, cli));
   });
 }
 

@@ -106,8 +106,7 @@ void add_routes(CLI::App& app, Cli& cli) {
   command->add_option("--engine", arguments->engine, "only this engine");
   command->add_flag("--json", arguments->json, "as one JSON document");
   command->callback([arguments, &cli] {
-    auto status = run_routes(*arguments, cli);
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of(run_routes(*arguments, cli));
   });
 }
 

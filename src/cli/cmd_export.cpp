@@ -35,8 +35,7 @@ void add_export(CLI::App& app, Cli& cli) {
   command->add_flag("--force", arguments->force,
                     "also one that does not meet its contract; the bundle says so loudly (to be looked at, not to be used)");
   command->callback([arguments, &cli] {
-    auto status = run_export(*arguments);
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of(run_export(*arguments));
   });
 }
 

@@ -45,8 +45,7 @@ void add_init(CLI::App& app, Cli& cli) {
   command->add_option("-o,--output", arguments->output, "write it to a file instead of stdout");
   command->add_flag("--script", arguments->script, "print a Python script that writes samples for this model instead");
   command->callback([arguments, &cli] {
-    auto status = run_init(*arguments, cli);
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of(run_init(*arguments, cli));
   });
 }
 

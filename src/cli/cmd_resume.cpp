@@ -28,8 +28,7 @@ void add_resume(CLI::App& app, Cli& cli) {
   command->add_option("RUN", arguments->folder, "run folder")->required();
   command->add_flag("--json", arguments->json, "the result as one JSON document on stdout");
   command->callback([arguments, &cli] {
-    auto status = run_resume(*arguments, cli);
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of(run_resume(*arguments, cli));
   });
 }
 

@@ -115,9 +115,7 @@ CLI::App* add_single(CLI::App& app, Cli& cli, const char* name, const char* help
   command->add_flag("--json", arguments.json, "the result as one JSON document");
   command->add_option("--seed", arguments.seed, "order of samples and rounds")->capture_default_str();
   command->callback([&arguments, &cli, run] {
-    auto status = run(arguments, cli);
-    if (!status && status.error().kind == ErrorKind::kCancelled) fmt::print(stderr, "\nfiel: interrupted\n");
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of_one_off(run(arguments, cli));
   });
   return command;
 }

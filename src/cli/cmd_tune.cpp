@@ -79,8 +79,7 @@ void add_tune(CLI::App& app, Cli& cli) {
   command->add_flag("--json", arguments->json, "the result as one JSON document on stdout");
   command->add_flag("--dry-run", arguments->dry_run, "show the space, what is decidable and the budget, then stop");
   command->callback([arguments, &cli] {
-    auto status = run_tune(*arguments, cli);
-    cli.status = status ? *status : report_error(status.error());
+    cli.status = end_of(run_tune(*arguments, cli));
   });
 }
 

@@ -22,6 +22,13 @@ ExitStatus report_error(const Error& error) {
   return exit_status_of(error.kind);
 }
 
+ExitStatus end_of(const Result<ExitStatus>& done) { return done ? *done : report_error(done.error()); }
+
+ExitStatus end_of_one_off(const Result<ExitStatus>& done) {
+  if (!done && done.error().kind == ErrorKind::kCancelled) fmt::print(stderr, "\nfiel: interrupted\n");
+  return end_of(done);
+}
+
 ExitStatus print_result(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (std::fflush(stdout) != 0) {

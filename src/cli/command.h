@@ -33,6 +33,10 @@ void add_doctor(CLI::App& app, Cli& cli);
 
 /// Human text about an error on stderr; returns the status to exit with.
 ExitStatus report_error(const Error& error);
+/// The status of a command that is done; its error is told.
+ExitStatus end_of(const Result<ExitStatus>& done);
+/// The same of one that leaves nothing to resume: an interruption is told too.
+ExitStatus end_of_one_off(const Result<ExitStatus>& done);
 /// Results go to stdout; a closed pipe or a full disk is an error like any other.
 ExitStatus print_result(const std::string& text);
 
