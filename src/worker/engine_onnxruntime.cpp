@@ -299,13 +299,14 @@ EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& req
     }
     log_.placement.clear();
     FIEL_TRY_ENGINE(apply(options, plan.run));
-    const std::size_t before = thread_count();
+    const std::set<std::string> before = own_threads();
     session_.emplace(*env_, file.c_str(), options);
-    const std::size_t after = thread_count();
+    const std::set<std::string> after = own_threads();
     report.load_seconds = watch.seconds();
     report.inputs = FIEL_TRY_ENGINE(input_ports(*session_));
     report.outputs = FIEL_TRY_ENGINE(output_ports(*session_));
-    read_threads(report.effective, plan, after > before ? after - before : 0);
+    const auto started = std::ranges::count_if(after, [&](const std::string& id) { return !before.contains(id); });
+    read_threads(report.effective, plan, static_cast<std::size_t>(started));
   } catch (const Ort::Exception& error) {
     return std::unexpected(error_of(error));
   }

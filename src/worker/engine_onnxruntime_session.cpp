@@ -252,11 +252,13 @@ EngineError error_of(const Ort::Exception& error) {
   return {.reason = std::move(reason), .message = std::string(words)};
 }
 
-std::size_t thread_count() {
+std::set<std::string> own_threads() {
   std::error_code code;
-  std::size_t count = 0;
-  for (auto entry = std::filesystem::directory_iterator("/proc/self/task", code); entry != end(entry); ++entry) ++count;
-  return count;
+  std::set<std::string> ids;
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/task", code); entry != end(entry); entry.increment(code)) {
+    ids.insert(entry->path().filename().string());
+  }
+  return ids;
 }
 
 }  // namespace fiel

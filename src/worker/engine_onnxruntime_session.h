@@ -4,6 +4,7 @@
 #include <onnxruntime_cxx_api.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ ONNXTensorElementDataType to_onnx(DType dtype);
 /// The error's reason, by ONNX Runtime's code and words.
 EngineError error_of(const Ort::Exception& error);
 
-/// Of this process, to see how many a session starts.
-std::size_t thread_count();
+/// Kernel ids of this process's threads, to see which a session starts. A number of them would not do: a joined thread of the
+/// session before can stay listed for a moment.
+std::set<std::string> own_threads();
 
 }  // namespace fiel
