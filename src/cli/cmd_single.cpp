@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/task_line.h"
+#include "stats/e_process.h"
 #include "stats/quantiles.h"
 #include "tune/one_off.h"
 #include "tune/single.h"
@@ -80,21 +81,28 @@ Result<ExitStatus> run_bench(const SingleArguments& arguments, const Cli& cli) {
     const BenchResult result = FIEL_TRY(bench_route(lab, arguments.route, arguments.sessions));
     Json json = {{"candidate", candidate_json(lab, result.id)}, {"faster", result.faster}, {"e_value", result.e_value},
                  {"session_log_ratios", result.log_ratios},     {"min_gain", lab.contract.min_gain},
-                 {"baseline_admissible", result.baseline_admissible}};
+                 {"baseline_admissible", result.baseline_admissible},
+                 {"baseline", result.baseline_route}};
     std::string text = accuracy_text(json["candidate"]);
     if (result.log_ratios.empty()) {
-      text += result.admissible ? "not timed: the baseline is outside the contract, so there is nothing to beat\n"
-                                : "not timed: the time of a wrong answer means nothing\n";
+      text += !result.admissible           ? "not timed: the time of a wrong answer means nothing\n"
+              : !result.baseline_admissible ? "not timed: the baseline is outside the contract, so there is nothing to beat\n"
+                                            : fmt::format("not timed: {} sessions could prove nothing even if all were won, it takes {}\n",
+                                                          arguments.sessions,
+                                                          stats::fewest_sessions_to_confirm(1 - lab.contract.speed_confidence));
     } else {
       const double ratio = std::exp(stats::median(result.log_ratios));
       json["ratio"] = ratio;
-      text += fmt::format("{:.3f} times as fast as the baseline (median of {} sessions of fresh process pairs", ratio,
-                          result.log_ratios.size());
+      text += fmt::format("{:.3f} times as fast as the baseline ({}; median of {} sessions of fresh process pairs", ratio,
+                          result.baseline_route, result.log_ratios.size());
       if (const auto interval = stats::second_smallest_to_second_largest(result.log_ratios)) {
-        text += fmt::format(", 2nd smallest to 2nd largest {:.3f} to {:.3f}", std::exp(interval->low),
+        text += fmt::format(", {:.1f} % interval [{:.3f}, {:.3f}]", 100 * interval->confidence, std::exp(interval->low),
                             std::exp(interval->high));
+        json["confidence"] = interval->confidence;
         json["low"] = std::exp(interval->low);
         json["high"] = std::exp(interval->high);
+      } else {
+        text += ", too few for an interval";
       }
       text += fmt::format(")\n{}: E = {:.3g}, {:.0f} needed for \"faster by more than {:.3g} %\"\n",
                           result.faster ? "proven faster" : "not proven faster", result.e_value,

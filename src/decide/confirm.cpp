@@ -120,7 +120,7 @@ Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int tur
     }
     walk.log_ratios.push_back(*ratio);
     walk.test.add_session(stats::session_is_won(*ratio, lab.contract.min_gain));
-    lab.progress.step(fmt::format("session {}: {:.3f} times as fast{}; E = {:.3g} of {:.0f}", number, std::exp(*ratio),
+    lab.progress.step(fmt::format("session {}: {:.3f} times as fast as the comparator{}; E = {:.3g} of {:.0f}", number, std::exp(*ratio),
                                   stats::session_is_won(*ratio, lab.contract.min_gain) ? "" : " (not a win)",
                                   std::exp(walk.test.log_e()), 1 / alpha));
   }

@@ -90,8 +90,8 @@ std::string readme_text(const BundleFacts& facts) {
   text += fmt::format("## What it is worth\n{}.\n", worth_words(view, candidate));
   if (view.verdict.empty()) text += "The run has no verdict: it was still going when this was written.\n";
   if (candidate.latency) {
-    text += fmt::format("Latency {} (median of {} timings); {} by {}.\n", format_duration(candidate.latency->p50_seconds),
-                        candidate.latency->count, view.scenario, view.objective);
+    text += fmt::format("Latency{} {}; {} by {}.\n", view.scenario == "offline" ? " of a batch" : "",
+                        latency_words(*candidate.latency), view.scenario, view.objective);
   }
   if (candidate.peak_memory_bytes) text += fmt::format("Peak memory {}.\n", format_bytes(*candidate.peak_memory_bytes));
   text += accuracy_table("hold-out", candidate.gate_holdout_json);

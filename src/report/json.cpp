@@ -88,6 +88,7 @@ Json nominee_json(const NomineeView& nominee) {
   return {{"id", nominee.id},
           {"turn", nominee.turn},
           {"alpha", nominee.alpha > 0 ? Json(nominee.alpha) : Json(nullptr)},
+          {"opening", or_null(nominee.opening)},
           {"sessions", sessions},
           {"speed", text_or_null(nominee.speed)},
           {"holdout", text_or_null(nominee.holdout)},

@@ -83,6 +83,18 @@ std::string row_of(const RunView& view, const CandidateView& candidate, std::str
                      marks_of(view, candidate));
 }
 
+// "[1.80, 1.87] ": the winner's interval, else the range of the race's sessions.
+std::string spread_of(const RunView& view, const CandidateView& candidate) {
+  if (candidate.id == view.comparator) return {};
+  if (candidate.id == view.winner && view.speedup) {
+    if (!view.speedup->low || !view.speedup->high) return {};
+    return fmt::format("[{}, {}] ", format_ratio(*view.speedup->low), format_ratio(*view.speedup->high));
+  }
+  if (candidate.race_ratios.size() < 2) return {};
+  const auto [low, high] = std::ranges::minmax(candidate.race_ratios);
+  return fmt::format("[{}, {}] ", format_ratio(low), format_ratio(high));
+}
+
 std::string counts_words(const RunView& view) {
   std::map<std::string, int> counts;
   for (const auto& [id, candidate] : view.candidates) ++counts[candidate.status];
@@ -124,9 +136,10 @@ void say_candidates(Page& page, const RunView& view, Detail detail) {
   if (rows.empty()) return;
   page.blank();
   page.paragraph("", fmt::format("times: how many times as fast as {}, over n sessions of fresh processes (one is a first look, "
-                                 "no claim); runs in: the precision of most nodes, read back; margin: what is left of the "
-                                 "accuracy margin on the tuning set.",
-                                 comparator_words(view)), Paint::kDim);
+                                 "no claim), with their range in brackets, for the winner its interval; runs in: the precision "
+                                 "of most nodes, read back; margin: what is left of the accuracy margin by point estimates on "
+                                 "{} tuning samples.",
+                                 comparator_words(view), view.tuning_samples), Paint::kDim);
   page.line(fmt::format("    id  times   n  {}  runs in       peak  margin", right(by_throughput(view) ? "per s" : "p50", 8)),
             Paint::kStrong);
   std::size_t shown = 0;
@@ -136,7 +149,7 @@ void say_candidates(Page& page, const RunView& view, Detail detail) {
     ++shown;
     const std::string rank = rows[i]->status == "admissible" ? fmt::format("{}", i + 1) : "-";
     page.line(row_of(view, *rows[i], rank), rows[i]->id == view.ships ? Paint::kStrong : Paint::kNone);
-    page.indented(kRouteIndent, rows[i]->route, Paint::kDim);
+    page.indented(kRouteIndent, spread_of(view, *rows[i]) + rows[i]->route, Paint::kDim);
     if (!rows[i]->ignored.empty()) {
       page.indented(kRouteIndent, fmt::format("not as asked: {}", fmt::join(rows[i]->ignored, ", ")), Paint::kDim);
     }
@@ -180,8 +193,8 @@ void say_nearest_misses(Page& page, const RunView& view) {
     const CandidateView* candidate = view.find(miss.id);
     const auto ratio = candidate != nullptr ? ratio_of(view, *candidate) : std::nullopt;
     page.indented(2, fmt::format("#{} {}{}", miss.id, miss.route,
-                                 ratio ? fmt::format(" ({} times as fast, {})", format_ratio(ratio->ratio),
-                                                     format_sessions(ratio->sessions))
+                                 ratio ? fmt::format(" ({} times as fast as {}, {})", format_ratio(ratio->ratio),
+                                                     comparator_words(view), format_sessions(ratio->sessions))
                                        : ""));
     // A miss of a floor leaves the margin untouched.
     page.indented(6, miss.reason + (miss.margin_left < 0

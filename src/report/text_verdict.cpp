@@ -14,40 +14,11 @@ namespace {
 
 constexpr std::size_t kDigestShown = 12;
 
-std::string speedup_words(const RunView& view) {
-  if (!view.speedup) return "faster than " + comparator_words(view);
-  const Speedup& speedup = *view.speedup;
-  std::string text = fmt::format("{} times as fast as {}", format_ratio(speedup.estimate), comparator_words(view));
-  if (speedup.low && speedup.high && speedup.confidence) {
-    return text + fmt::format(" [{}, {}] ({:.1f} % interval, {})", format_ratio(*speedup.low),
-                              format_ratio(*speedup.high), 100 * *speedup.confidence,
-                              format_sessions(speedup.sessions_estimating));
-  }
-  return text + fmt::format(" (median of {}, too few for an interval)", format_sessions(speedup.sessions_estimating));
-}
-
 void say_improved(Page& page, const RunView& view) {
   const CandidateView* winner = view.find(view.winner);
   if (winner == nullptr) return page.paragraph("", "improved: " + view.reason, Paint::kGood);
   page.paragraph("", fmt::format("improved: #{} is {}, {}.", winner->id, speedup_words(view), accuracy_words(view, *winner)),
                  Paint::kGood);
-}
-
-// The best of those that were in the race, for a reader who wonders how near it was.
-std::string best_words(const RunView& view) {
-  const CandidateView* best = nullptr;
-  double ratio = 0;
-  for (const auto& [id, candidate] : view.candidates) {
-    const auto shown = ratio_of(view, candidate);
-    if (candidate.status != "admissible" || candidate.race_ratios.empty() || !shown || !(shown->ratio > ratio)) continue;
-    best = &candidate;
-    ratio = shown->ratio;
-  }
-  if (best == nullptr) return "No admissible candidate came as far as the race.";
-  return fmt::format("The fastest admissible one in the race, #{}, ran {} times as fast as {} (median of {}; more than {} "
-                     "was asked for).",
-                     best->id, format_ratio(ratio), comparator_words(view),
-                     format_sessions(static_cast<std::int64_t>(best->race_ratios.size())), format_ratio(1 + view.min_gain));
 }
 
 void say_not_improved(Page& page, const RunView& view) {
@@ -77,16 +48,6 @@ void say_unfinished(Page& page, const RunView& view) {
 }
 
 std::string memory_words(const std::optional<std::int64_t>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
-
-std::string task_words(const Json& task) {
-  const std::string slice = fields::text(task, "slice");
-  const auto n = fields::integer(task, "n").value_or(0);
-  std::string text = fmt::format("{}{}", fields::text(task, "task"), slice.empty() ? "" : " on " + slice);
-  if (const auto drop = fields::number(task, "drop")) text += fmt::format(" lost {:.4f}", *drop);
-  if (const auto upper = fields::number(task, "drop_upper")) text += fmt::format(" (at most {:.4f})", *upper);
-  if (const auto margin = fields::number(task, "margin")) text += fmt::format(" of {:.4f} allowed", *margin);
-  return text + fmt::format(", n {}", n);
-}
 
 std::string outcome_words(const NomineeView& nominee) {
   const auto won = std::ranges::count_if(nominee.sessions, [](const SessionResult& s) { return s.win; });
@@ -130,6 +91,9 @@ void say_what_ships(Page& page, const RunView& view) {
   page.paragraph("ships", fmt::format("#{}  {}", ships->id, ships->route));
   page.paragraph(" ", fmt::format("artifact {} ({}), peak memory {}", cut(ships->artifact, kDigestShown),
                                   memory_words(ships->artifact_bytes), memory_words(ships->peak_memory_bytes)));
+  if (ships->latency) {
+    page.paragraph(" ", fmt::format("latency{} {}", view.scenario == "offline" ? " of a batch" : "", latency_words(*ships->latency)));
+  }
   page.command(0, fmt::format("{:<{}}fiel export {}", "bundle", kLabelWidth, typed_path(view.folder)));
 }
 

@@ -66,9 +66,15 @@ void take_end_of_proof(RunView& view, const Json& body) {
   }
 }
 
+void take_opening(RunView& view, const Json& body) {
+  for (NomineeView& nominee : view.nominees) {
+    if (nominee.id == id_at(body, "id")) nominee.opening = id_at(body, "opening");
+  }
+}
+
 void take_nominees(RunView& view, const Standing& standing) {
   for (const int id : standing.nominees_in_order) {
-    NomineeView nominee{.id = id, .turn = static_cast<int>(view.nominees.size()) + 1, .alpha = 0, .sessions = {},
+    NomineeView nominee{.id = id, .turn = static_cast<int>(view.nominees.size()) + 1, .alpha = 0, .opening = {}, .sessions = {},
                         .speed = {}, .holdout = {}, .message = {}, .e_value = {}};
     if (const auto found = standing.nominees.find(id); found != standing.nominees.end()) {
       nominee.alpha = found->second.alpha;
@@ -126,6 +132,7 @@ Result<> take_events(RunView& view, const Journal& journal, const Standing& stan
     }
     if (event.type == "comparator") view.comparator_why = fields::text(body, "why");
     if (event.type == "confirm_end") take_end_of_proof(view, body);
+    if (event.type == "opening") take_opening(view, body);
     if (event.type == "verdict") take_verdict(view, body);
   }
   view.candidates = reader.finish(standing, view);

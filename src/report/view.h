@@ -72,6 +72,7 @@ struct NomineeView {
   int id = 0;
   int turn = 0;                // 1: the first that was tried
   double alpha = 0;            // share of the error budget
+  std::optional<int> opening;  // of the hold-out, counted over all runs of this user
   std::vector<SessionResult> sessions;
   std::string speed, holdout;  // "", confirmed, lost, undecided
   std::string message;         // what decided on its speed

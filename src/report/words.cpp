@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/units.h"
+#include "decide/rounds.h"
 #include "report/candidates.h"
 #include "report/fields.h"
 #include "stats/quantiles.h"
@@ -116,6 +118,64 @@ std::string accuracy_words(const RunView& view, const CandidateView& winner) {
                        "nothing is said)", n);
   }
   return fmt::format("proven on {} hold-out samples", n);
+}
+
+std::string speedup_words(const RunView& view) {
+  if (!view.speedup) return "faster than " + comparator_words(view);
+  const Speedup& speedup = *view.speedup;
+  std::string text = fmt::format("{} times as fast as {}", format_ratio(speedup.estimate), comparator_words(view));
+  if (speedup.low && speedup.high && speedup.confidence) {
+    return text + fmt::format(" [{}, {}] ({:.1f} % interval, {})", format_ratio(*speedup.low),
+                              format_ratio(*speedup.high), 100 * *speedup.confidence,
+                              format_sessions(speedup.sessions_estimating));
+  }
+  return text + fmt::format(" (median of {}, too few for an interval)", format_sessions(speedup.sessions_estimating));
+}
+
+// The best of those that were in the race, for a reader who wonders how near it was.
+std::string best_words(const RunView& view) {
+  const CandidateView* best = nullptr;
+  double ratio = 0;
+  for (const auto& [id, candidate] : view.candidates) {
+    const auto shown = ratio_of(view, candidate);
+    if (candidate.status != "admissible" || candidate.race_ratios.empty() || !shown || !(shown->ratio > ratio)) continue;
+    best = &candidate;
+    ratio = shown->ratio;
+  }
+  if (best == nullptr) return "No admissible candidate came as far as the race.";
+  return fmt::format("The fastest admissible one in the race, #{}, ran {} times as fast as {} (median of {}{}; more than "
+                     "{} was asked for).",
+                     best->id, format_ratio(ratio), comparator_words(view),
+                     format_sessions(static_cast<std::int64_t>(best->race_ratios.size())), range_words(best->race_ratios),
+                     format_ratio(1 + view.min_gain));
+}
+
+std::string task_words(const Json& task) {
+  const std::string slice = fields::text(task, "slice");
+  const auto n = fields::integer(task, "n").value_or(0);
+  std::string text = fmt::format("{}{}", fields::text(task, "task"), slice.empty() ? "" : " on " + slice);
+  if (const auto drop = fields::number(task, "drop")) text += fmt::format(" lost {:.4f}", *drop);
+  if (const auto upper = fields::number(task, "drop_upper")) text += fmt::format(" (at most {:.4f})", *upper);
+  if (const auto margin = fields::number(task, "margin")) text += fmt::format(" of {:.4f} allowed", *margin);
+  return text + fmt::format(", n {}", n);
+}
+
+std::string latency_words(const LatencySummary& latency) {
+  std::string text = fmt::format("p50 {}", format_duration(latency.p50_seconds));
+  const auto tail = [&](std::string_view name, const std::optional<double>& value, const std::optional<double>& upper) {
+    if (!value || !upper) return;  // too few timings for a bound: no number
+    text += fmt::format(", {} {} (at most {} with {:.0f} %)", name, format_duration(*value), format_duration(*upper),
+                        100 * kTailConfidence);
+  };
+  tail("p90", latency.p90_seconds, latency.p90_at_most_seconds);
+  tail("p99", latency.p99_seconds, latency.p99_at_most_seconds);
+  return text + fmt::format(", of {} timings", latency.count);
+}
+
+std::string range_words(std::span<const double> ratios) {
+  if (ratios.size() < 2) return {};
+  const auto [low, high] = std::ranges::minmax(ratios);
+  return fmt::format(", {} to {}", format_ratio(low), format_ratio(high));
 }
 
 std::string one_line(std::string_view reason) {

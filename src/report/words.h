@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "report/view.h"
 
 namespace fiel {
@@ -36,6 +38,16 @@ std::string_view stop_words(std::string_view stop_reason);
 std::string comparator_words(const RunView& view);
 /// "proven on 1000 hold-out samples", or what a claim about the set alone is worth.
 std::string accuracy_words(const RunView& view, const CandidateView& winner);
+/// "1.83 times as fast as the baseline (#2) [1.80, 1.87] (97.9 % interval, 10 sessions)".
+std::string speedup_words(const RunView& view);
+/// The best of those that were in the race, a sentence with its sessions and their range.
+std::string best_words(const RunView& view);
+/// "exact_match on small lost 0.0020 (at most 0.0087) of 0.0100 allowed, n 300", from a gate's task.
+std::string task_words(const Json& task);
+/// "p50 7.14 ms, p90 8.56 ms (at most 9.01 ms with 99 %), of 135 timings": the tail only where there is a bound for it.
+std::string latency_words(const LatencySummary& latency);
+/// ", 1.79 to 1.85": the smallest and largest of the sessions; empty for fewer than two.
+std::string range_words(std::span<const double> ratios);
 /// The last line that says something: engines put the place where they failed first, and what failed last.
 std::string one_line(std::string_view reason);
 /// The run's folder as one would type it here.

@@ -59,6 +59,7 @@ Result<BenchResult> bench_route(Lab& lab, const std::string& text, int max_sessi
   }
   const CheckResult check = FIEL_TRY(check_parsed(lab, route));
   BenchResult result;
+  result.baseline_route = to_string(usual);
   result.id = check.id;
   result.admissible = check.admissible;
   const int baseline = FIEL_TRY(register_candidate(lab, usual, {"baseline"}));

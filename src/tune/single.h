@@ -29,6 +29,7 @@ struct BenchResult {
   int id = 0;
   bool admissible = false;   // if not, it was not timed: the time of a wrong answer means nothing
   bool baseline_admissible = false;
+  std::string baseline_route;
   std::vector<double> log_ratios;  // one a session
   bool faster = false;       // by more than min_gain, by the e-process at the contract's confidence
   double e_value = 0;

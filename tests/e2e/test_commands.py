@@ -157,6 +157,14 @@ class Single(Case):
         self.assertAlmostEqual(json.loads(fast.out)["ratio"], 1.5, delta=0.03)
         self.assertIs(json.loads(fast.out)["faster"], True)
 
+    def test_bench_says_its_figure_with_interval_sessions_and_baseline(self):
+        fast = self.fiel("bench", "engine=fake SPEED=fast")
+        self.assertRegex(fast.out, r"1\.\d+ times as fast as the baseline \(engine=fake; median of \d+ sessions of fresh process pairs, "
+                                   r"\d\d\.\d % interval \[1\.\d+, 1\.\d+\]\)")
+        few = self.fiel("bench", "engine=fake SPEED=fast", "--sessions", 3)
+        self.assertEqual(few.status, 9)
+        self.assertIn("3 sessions could prove nothing even if all were won, it takes 7", few.out)
+
     def test_bench_of_a_slower_route_exits_9(self):
         self.made.edit('engines = ["fake"]', 'engines = ["fake"]\nbaseline = "engine=fake SPEED=fast"')
         slow = self.fiel("bench", "engine=fake SPEED=plain")
