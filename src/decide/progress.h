@@ -8,6 +8,11 @@ namespace fiel {
 
 class Standing;
 
+struct TimeBudget {
+  double spent_seconds = 0;
+  double wall_seconds = 0;
+};
+
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
@@ -19,6 +24,10 @@ class ProgressSink {
   virtual void status(std::string_view text) = 0;
   /// What happened, why it matters, what to do.
   virtual void warn(std::string_view text) = 0;
+  /// Something was recorded: a status line may show the best so far (best_so_far.h).
+  virtual void recorded(const Standing&) {}
+  /// What the run has spent of its time, now; from then on the clock counts. May be dropped.
+  virtual void budget(const TimeBudget&) {}
 };
 
 class SilentProgress : public ProgressSink {

@@ -142,7 +142,7 @@ Result<> try_route(Pipeline& p, Partner& partner, int id) {
 
 std::string trial_line(const CandidateState& state) {
   std::string how(to_string(state.status));
-  if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast at first sight", std::exp(*state.screen_log_ratio));
+  if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast as the comparator at first sight (1 session)", std::exp(*state.screen_log_ratio));
   if (!state.reason.empty()) how += ": " + state.reason.substr(0, state.reason.find('\n'));
   return fmt::format("#{} {}: {}", state.id, to_string(state.route), how);
 }
@@ -178,6 +178,7 @@ StepResult search(Pipeline& p) {
         ++tried;
         spent_on_trials += lab.recorder.spent_seconds() - before;
         lab.progress.step(trial_line(lab.standing.at(id)));
+        lab.progress.status(fmt::format("{} tried of {:.4g} routes", tried, space.size()));
       }
       strategy->tell(trial_of(lab, id, p.comparator.id));
     } else {
@@ -332,6 +333,7 @@ double first_alpha(const Contract& contract, int openings) {
 
 Result<Verdict> tune(TuneInput& input) {
   Pipeline pipeline{.input = input, .lab = input.lab};
+  input.lab.progress.budget({.spent_seconds = input.lab.recorder.live_seconds(), .wall_seconds = input.wall_seconds});
   using Step = StepResult (*)(Pipeline&);
   constexpr Step kSteps[] = {
       check_decidable,      // or say how many samples it would take

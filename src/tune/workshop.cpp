@@ -47,7 +47,11 @@ Workshop::Workshop(World world, Ground ground, Journal journal, const std::files
     : world_(std::move(world)),
       ground_(std::move(ground)),
       journal_(std::move(journal)),
-      recorder_(journal_, *world_.clock, [this](const Event& event) { FIEL_CHECK(standing_.apply(event).has_value()); }),
+      recorder_(journal_, *world_.clock,
+                [this](const Event& event) {
+                  FIEL_CHECK(standing_.apply(event).has_value());
+                  lab_.progress.recorded(standing_);
+                }),
       lab_{.contract = ground_.contract,
            .model = ground_.model,
            .shapes = ground_.shapes,
