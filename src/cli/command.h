@@ -23,6 +23,7 @@ void add_init(CLI::App& app, Cli& cli);
 void add_tune(CLI::App& app, Cli& cli);
 void add_resume(CLI::App& app, Cli& cli);
 void add_show(CLI::App& app, Cli& cli);
+void add_compare(CLI::App& app, Cli& cli);
 void add_export(CLI::App& app, Cli& cli);
 void add_verify(CLI::App& app, Cli& cli);
 void add_check(CLI::App& app, Cli& cli);

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   fiel::add_tune(app, cli);
   fiel::add_resume(app, cli);
   fiel::add_show(app, cli);
+  fiel::add_compare(app, cli);
   fiel::add_export(app, cli);
   fiel::add_verify(app, cli);
   fiel::add_check(app, cli);
