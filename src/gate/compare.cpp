@@ -196,6 +196,12 @@ void TensorTraits::merge(const TensorTraits& other) {
 TensorTraits tensor_traits(const TensorView& tensor) {
   TensorTraits traits;
   traits.count = element_count(tensor.shape).value_or(0);
+  if (const auto range = detail::value_range(tensor); range.finite && traits.count > 0) {
+    traits.zeros = range.zeros;
+    traits.min = range.min;
+    traits.max = range.max;
+    return traits;
+  }
   detail::with_kind(tensor.dtype, [&]<class K>(K) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(traits.count); ++i) {
       const auto x = static_cast<double>(detail::load<K>(tensor.bytes.data(), i));

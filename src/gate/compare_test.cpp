@@ -172,6 +172,39 @@ TEST(Compare, StatisticsAreThoseOfTheirFormulas) {
   EXPECT_EQ(compared.errors.worst_index, 1);
 }
 
+TEST(Compare, LongTensorsGetTheSumsOfOneElementAfterAnother) {
+  for (const int size : {1, 3, 4, 5, 1023, 1024, 1025, 3001}) {
+    Rng rng(static_cast<std::uint64_t>(size));
+    std::vector<double> r, a;
+    for (int i = 0; i < size; ++i) {
+      r.push_back(static_cast<float>(i % 7 == 3 ? 0 : rng.uniform01() - 0.5));
+      a.push_back(static_cast<float>(r.back() + 1e-3 * (rng.uniform01() - 0.5)));
+    }
+    r.back() = 0.125;  // the largest relative error comes last, behind many blocks with smaller ones
+    a.back() = 1024;
+    double ee = 0, rr = 0, max_rel = 0;
+    TensorTraits traits{.count = size};
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      const double e = std::abs(a[i] - r[i]);
+      ee += e * e;
+      rr += r[i] * r[i];
+      if (e > 0) max_rel = std::max(max_rel, e / std::max(std::abs(r[i]), double{std::numeric_limits<float>::min()}));
+      traits.zeros += r[i] == 0 ? 1 : 0;
+      traits.min = std::min(traits.min, r[i]);
+      traits.max = std::max(traits.max, r[i]);
+    }
+    const Tensor reference = make_tensor(DType::kFloat32, {size}, r);
+    const auto compared = compare_tensor(reference.view(), make_tensor(DType::kFloat32, {size}, a).view(), nullptr);
+    EXPECT_NEAR(compared.errors.l2, std::sqrt(ee / rr), 1e-9 * std::sqrt(ee / rr)) << size;
+    EXPECT_DOUBLE_EQ(compared.errors.max_rel, max_rel) << size;
+    EXPECT_EQ(compared.errors.max_abs, 1023.875) << size;
+    for (const TensorTraits& found : {compared.reference, tensor_traits(reference.view())}) {
+      EXPECT_EQ(std::tie(found.count, found.zeros, found.min, found.max),
+                std::tie(traits.count, traits.zeros, traits.min, traits.max)) << size;
+    }
+  }
+}
+
 TEST(Compare, BoundsHoldAtTheBoundItself) {
   const Tensor reference = floats({3, 4, 1});
   const Tensor candidate = floats({3, 3, 1});

@@ -13,12 +13,22 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;  // three blocks of doubles stay in the first-level cache
 
-// Two doubles side by side, which every x86-64 and AArch64 adds at once. The compiler may not reorder floating sums on
-// its own; so the order is written down here, and results are the same on every machine with the same arithmetic.
-using Pair = double __attribute__((vector_size(16)));
-using FloatPair = float __attribute__((vector_size(8)));
-constexpr Pair kZero{0.0, 0.0};
+// Four doubles side by side: one instruction where the CPU has AVX2, two where it has pairs (every x86-64 and AArch64). The
+// compiler may not reorder floating sums on its own; so the order is written down here, and results are the same on every
+// machine with the same arithmetic. (AVX2 alone does not bring fused multiply-add, which would round differently.)
+using Quad = double __attribute__((vector_size(32)));
+using FloatQuad = float __attribute__((vector_size(16)));
+using Mask = long long __attribute__((vector_size(32)));
+constexpr std::size_t kLanes = 4;
+constexpr Quad kZero{};
 constexpr double kInf = std::numeric_limits<double>::infinity();
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define FIEL_FAST_LOOP __attribute__((target_clones("avx2", "default")))
+#else
+#define FIEL_FAST_LOOP
+#endif
+#define FIEL_INLINE __attribute__((always_inline)) inline
 
 struct Block {
   std::array<double, kBlock> r;
@@ -26,14 +36,17 @@ struct Block {
   std::array<double, kBlock> e;  // |a - r|
 };
 
-inline Pair at(const std::array<double, kBlock>& values, std::size_t i) {
-  Pair pair;
-  std::memcpy(&pair, values.data() + i, sizeof(pair));
-  return pair;
+FIEL_INLINE void get(Quad& quad, const std::array<double, kBlock>& values, std::size_t i) {
+  std::memcpy(&quad, values.data() + i, sizeof(quad));
 }
-inline Pair magnitude(Pair x) { return x < kZero ? -x : x; }
-inline Pair larger(Pair x, Pair y) { return x > y ? x : y; }
-inline Pair smaller(Pair x, Pair y) { return x < y ? x : y; }
+FIEL_INLINE void put(std::array<double, kBlock>& values, std::size_t i, const Quad& quad) {
+  std::memcpy(values.data() + i, &quad, sizeof(quad));
+}
+FIEL_INLINE void get_floats(Quad& quad, const std::byte* bytes, std::size_t i) {
+  FloatQuad floats;
+  std::memcpy(&floats, bytes + i * sizeof(float), sizeof(floats));
+  quad = __builtin_convertvector(floats, Quad);
+}
 
 template <class T>
 double distance(T r, T a) {
@@ -59,30 +72,31 @@ void fill(Block& block, const std::byte* reference, const std::byte* candidate, 
   }
 }
 
-// The same for float32, two at a time: most outputs are, and turning them into doubles is a third of all the work.
+// The same for float32, four at a time: most outputs are, and turning them into doubles is a third of all the work.
+FIEL_FAST_LOOP void fill_floats(Block& block, const std::byte* reference, const std::byte* candidate, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    Quad r, a;
+    get_floats(r, reference, i);
+    get_floats(a, candidate, i);
+    const Quad e = a - r;
+    put(block.r, i, r);
+    put(block.a, i, a);
+    put(block.e, i, e < kZero ? -e : e);
+  }
+  for (; i < count; ++i) {
+    const auto r = load<Plain<float>>(reference, i);
+    const auto a = load<Plain<float>>(candidate, i);
+    block.r[i] = static_cast<double>(r);
+    block.a[i] = static_cast<double>(a);
+    block.e[i] = distance(r, a);
+  }
+}
+
 template <>
 void fill<Plain<float>>(Block& block, const std::byte* reference, const std::byte* candidate,
                         std::size_t begin, std::size_t count) {
-  const auto pair = [begin](const std::byte* bytes, std::size_t i) {
-    FloatPair floats;
-    std::memcpy(&floats, bytes + (begin + i) * sizeof(float), sizeof(floats));
-    return __builtin_convertvector(floats, Pair);
-  };
-  for (std::size_t i = 0; i + 2 <= count; i += 2) {
-    const Pair r = pair(reference, i);
-    const Pair a = pair(candidate, i);
-    const Pair e = magnitude(a - r);
-    std::memcpy(block.r.data() + i, &r, sizeof(r));
-    std::memcpy(block.a.data() + i, &a, sizeof(a));
-    std::memcpy(block.e.data() + i, &e, sizeof(e));
-  }
-  if (count % 2 == 1) {
-    const auto r = load<Plain<float>>(reference, begin + count - 1);
-    const auto a = load<Plain<float>>(candidate, begin + count - 1);
-    block.r[count - 1] = static_cast<double>(r);
-    block.a[count - 1] = static_cast<double>(a);
-    block.e[count - 1] = distance(r, a);
-  }
+  fill_floats(block, reference + begin * sizeof(float), candidate + begin * sizeof(float), count);
 }
 
 void skip_non_finite_pairs(Block& block, std::size_t count) {
@@ -132,16 +146,20 @@ struct Constants {
 };
 
 struct Sums {
-  Pair rr{}, aa{}, ra{}, ee{};
+  Quad rr{}, aa{}, ra{}, ee{};
 };
 
-void add_squares(Sums& total, const Block& block, std::size_t count, double scale) {
+FIEL_FAST_LOOP void add_squares(Sums& total, const Block& block, std::size_t count, double scale) {
   Sums sums = total;
-  const Pair scales{scale, scale};
-  for (std::size_t i = 0; i < count; i += 2) {
-    const Pair r = at(block.r, i) * scales;
-    const Pair a = at(block.a, i) * scales;
-    const Pair e = at(block.e, i) * scales;
+  const Quad scales{scale, scale, scale, scale};
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    Quad r, a, e;
+    get(r, block.r, i);
+    get(a, block.a, i);
+    get(e, block.e, i);
+    r *= scales;
+    a *= scales;
+    e *= scales;
     sums.rr += r * r;
     sums.aa += a * a;
     sums.ra += r * a;
@@ -151,48 +169,65 @@ void add_squares(Sums& total, const Block& block, std::size_t count, double scal
 }
 
 struct Worst {
-  Pair max_abs{}, max_rel{}, violations{};
+  Quad max_abs{}, max_rel{}, violations{};
 };
 
-void add_errors(Worst& total, const Block& block, std::size_t count, const Constants& constants) {
+FIEL_FAST_LOOP void add_errors(Worst& total, const Block& block, std::size_t count, const Constants& constants) {
   Worst worst = total;
-  const Pair tiny{constants.tiny, constants.tiny};
-  const Pair rtol{constants.rtol, constants.rtol};
-  const Pair atol{constants.atol, constants.atol};
-  const Pair one{1.0, 1.0};
-  for (std::size_t i = 0; i < count; i += 2) {
-    const Pair r = magnitude(at(block.r, i));
-    const Pair e = at(block.e, i);
-    worst.max_abs = larger(e, worst.max_abs);
-    worst.max_rel = larger(e > tiny ? e / larger(r, tiny) : kZero, worst.max_rel);
+  const Quad tiny{constants.tiny, constants.tiny, constants.tiny, constants.tiny};
+  const Quad rtol{constants.rtol, constants.rtol, constants.rtol, constants.rtol};
+  const Quad atol{constants.atol, constants.atol, constants.atol, constants.atol};
+  const Quad one{1.0, 1.0, 1.0, 1.0};
+  Mask larger_rel{};
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    Quad r, e;
+    get(r, block.r, i);
+    get(e, block.e, i);
+    r = r < kZero ? -r : r;
+    worst.max_abs = e > worst.max_abs ? e : worst.max_abs;
     worst.violations += e <= atol + rtol * r ? kZero : one;  // NaN is a violation
+    // Few blocks hold a larger relative error than those before: only they are worth their divisions.
+    larger_rel |= (e > tiny) & (e > worst.max_rel * (r > tiny ? r : tiny));
+  }
+  if ((larger_rel[0] | larger_rel[1] | larger_rel[2] | larger_rel[3]) != 0) {
+    for (std::size_t i = 0; i < count; i += kLanes) {
+      Quad r, e;
+      get(r, block.r, i);
+      get(e, block.e, i);
+      r = r < kZero ? -r : r;
+      const Quad relative = e > tiny ? e / (r > tiny ? r : tiny) : kZero;
+      worst.max_rel = relative > worst.max_rel ? relative : worst.max_rel;
+    }
   }
   total = worst;
 }
 
 struct Range {
-  Pair min{kInf, kInf}, max{-kInf, -kInf}, zeros{}, r_poison{}, a_poison{};
+  Quad min{kInf, kInf, kInf, kInf}, max{-kInf, -kInf, -kInf, -kInf}, zeros{}, r_poison{}, a_poison{};
 };
 
-void add_range(Range& total, const Block& block, std::size_t count) {
+FIEL_FAST_LOOP void add_range(Range& total, const Block& block, std::size_t count) {
   Range range = total;
-  const Pair one{1.0, 1.0};
-  for (std::size_t i = 0; i < count; i += 2) {
-    const Pair r = at(block.r, i);
-    range.min = smaller(r, range.min);
-    range.max = larger(r, range.max);
+  const Quad one{1.0, 1.0, 1.0, 1.0};
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    Quad r, a;
+    get(r, block.r, i);
+    get(a, block.a, i);
+    range.min = r < range.min ? r : range.min;
+    range.max = r > range.max ? r : range.max;
     range.zeros += r == kZero ? one : kZero;
     // Zero times a finite number is zero; times NaN or infinity it is NaN, which stays in the sum.
     range.r_poison += r * kZero;
-    range.a_poison += at(block.a, i) * kZero;
+    range.a_poison += a * kZero;
   }
   total = range;
 }
 
-double sum(Pair pair) { return pair[0] + pair[1]; }
-double largest(Pair pair) { return std::max(pair[0], pair[1]); }
+double sum(const Quad& quad) { return (quad[0] + quad[1]) + (quad[2] + quad[3]); }
+double largest(const Quad& quad) { return std::max(std::max(quad[0], quad[1]), std::max(quad[2], quad[3])); }
+double smallest(const Quad& quad) { return std::min(std::min(quad[0], quad[1]), std::min(quad[2], quad[3])); }
 
-// Blocks are filled up to a multiple of two, so that no loop needs a tail: with zeros, which add nothing to sums and
+// Blocks are filled up to a multiple of the lanes, so that no loop needs a tail: with zeros, which add nothing to sums and
 // errors, and for the range with the block's own first element.
 struct Gathered {
   Sums sums;
@@ -201,12 +236,18 @@ struct Gathered {
   double padded_zeros = 0;
 
   void add(Block& block, std::size_t count, const Constants& constants) {
-    const std::size_t padded = (count + 1) / 2 * 2;
+    const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
     for (std::size_t i = count; i < padded; ++i) block.r[i] = block.a[i] = block.e[i] = 0;
     add_squares(sums, block, padded, constants.scale);
     add_errors(worst, block, padded, constants);
+    add_to_range(block, count);
+  }
+
+  void add_to_range(Block& block, std::size_t count) {
+    const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
     for (std::size_t i = count; i < padded; ++i) {
       block.r[i] = block.r[0];
+      block.a[i] = 0;
       padded_zeros += block.r[0] == 0 ? 1 : 0;
     }
     add_range(range, block, padded);
@@ -221,7 +262,7 @@ struct Gathered {
                      .max_rel = largest(worst.max_rel),
                      .violations = static_cast<std::int64_t>(sum(worst.violations)),
                      .zeros = static_cast<std::int64_t>(sum(range.zeros) - padded_zeros),
-                     .min = std::min(range.min[0], range.min[1]),
+                     .min = smallest(range.min),
                      .max = largest(range.max),
                      .reference_finite = sum(range.r_poison) == 0,
                      .candidate_finite = sum(range.a_poison) == 0};
@@ -257,6 +298,21 @@ ErrorSums error_sums(const TensorView& reference, const TensorView& candidate,
   ErrorSums sums = gathered.result();
   sums.worst_index = worst_index;
   return sums;
+}
+
+ValueRange value_range(const TensorView& tensor) {
+  const std::size_t count = tensor.bytes.size() / element_size(tensor.dtype);
+  Block block;
+  Gathered gathered;
+  with_kind(tensor.dtype, [&]<class K>(K) {
+    for (std::size_t begin = 0; begin < count; begin += kBlock) {
+      const std::size_t size = std::min(kBlock, count - begin);
+      fill<K>(block, tensor.bytes.data(), tensor.bytes.data(), begin, size);
+      gathered.add_to_range(block, size);
+    }
+  });
+  const ErrorSums sums = gathered.result();
+  return {.min = sums.min, .max = sums.max, .zeros = sums.zeros, .finite = sums.reference_finite};
 }
 
 }  // namespace fiel::detail

@@ -36,4 +36,12 @@ enum class NonFinitePairs {
 ErrorSums error_sums(const TensorView& reference, const TensorView& candidate,
                      const Tolerance& tolerance, NonFinitePairs pairs);
 
+/// The same fields of one tensor alone; min, max and zeros mean something only where it is finite.
+struct ValueRange {
+  double min = 0, max = 0;
+  std::int64_t zeros = 0;
+  bool finite = true;
+};
+ValueRange value_range(const TensorView& tensor);
+
 }  // namespace fiel::detail
