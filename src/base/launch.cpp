@@ -187,9 +187,16 @@ Result<Launched> launch(const ChildSpec& spec, std::vector<std::string> environm
   launch.descriptors = {input.read.get(), output.write.get(), errors.write.get()};
   launch.report = report.write.get();
 
-  const pid_t pid = ::fork();
-  if (pid < 0) return std::unexpected(file_error("start", spec.argv[0], errno));
+  // vfork: the child borrows our memory until it has become the program, so that nothing is copied, and none of our pages
+  // has to be taken back by a page fault afterwards. No handler of ours may run in it: signals wait until it has reset them.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_BLOCK, &all, &before);
+  const pid_t pid = ::vfork();
   if (pid == 0) become_program(launch);
+  const int start_error = errno;
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) return std::unexpected(file_error("start", spec.argv[0], start_error));
   ::setpgid(pid, pid);  // in both processes, so that it is true whichever goes first
 
   report.write.close();
