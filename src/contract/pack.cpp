@@ -104,6 +104,10 @@ Result<PackedTensor> PackWriter::add(const Tensor& tensor) {
 
 Result<> PackWriter::commit() {
   if (::fsync(file_.get()) != 0) return std::unexpected(file_error("write", temporary_, errno));
+  return commit_unsynced();
+}
+
+Result<> PackWriter::commit_unsynced() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0)
     return std::unexpected(file_error("write", path_, errno));
   file_.close();

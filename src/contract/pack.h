@@ -26,7 +26,8 @@ class PackWriter {
   ~PackWriter();
 
   Result<PackedTensor> add(const Tensor& tensor);
-  Result<> commit();
+  Result<> commit();            // durable
+  Result<> commit_unsynced();   // after a power failure its bytes may be others: for whoever keeps a digest of them
   std::int64_t bytes() const { return bytes_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "contract/pack.h"
 #include "gate/evaluator.h"
@@ -182,6 +183,7 @@ Result<ReferenceStore> ReferenceStore::open(const Contract& contract, const Samp
   }
   auto mapped = impl->map_views();
   if (!mapped) return corrupt(mapped.error().message);
+  if (FIEL_TRY(sha256_file(file)) != impl->index.pack_digest) return corrupt("that are not the ones it was finished with");
   return ReferenceStore(std::move(impl));
 }
 
@@ -209,7 +211,8 @@ Result<> ReferenceStore::add(std::span<const SampleOutputs> chunk) {
 Result<> ReferenceStore::finish() {
   FIEL_CHECK(impl_->writer.has_value());
   for (const auto& places : impl_->index.places) FIEL_CHECK(!places.empty());
-  FIEL_TRY(impl_->writer->commit());
+  FIEL_TRY(impl_->writer->commit_unsynced());
+  impl_->index.pack_digest = FIEL_TRY(sha256_file(impl_->file));
   impl_->index.pack_bytes = impl_->writer->bytes();
   impl_->writer.reset();
   FIEL_TRY(impl_->map_views());

@@ -98,6 +98,7 @@ Result<ReferenceIndex> index_from(const Json& json) {
   ReferenceIndex index;
   index.set_digest = FIEL_TRY(get_string(json, "set"));
   index.pack_bytes = FIEL_TRY(get_int(json, "pack_bytes"));
+  index.pack_digest = FIEL_TRY(get_string(json, "pack_digest"));
   const Json* samples = FIEL_TRY(member(json, "samples", Json::value_t::array));
   const Json* scores = FIEL_TRY(member(json, "scores", Json::value_t::object));
   const Json* all_traits = FIEL_TRY(member(json, "traits", Json::value_t::object));
@@ -115,6 +116,7 @@ Result<> write_reference_index(const std::filesystem::path& file, const Referenc
   Json json = {{"format", kFormat},
                {"set", index.set_digest},
                {"pack_bytes", index.pack_bytes},
+               {"pack_digest", index.pack_digest},
                {"samples", Json::array()},
                {"scores", Json::object()},
                {"traits", Json::object()}};

@@ -18,6 +18,7 @@ namespace fiel {
 struct ReferenceIndex {
   std::string set_digest;
   std::int64_t pack_bytes = 0;
+  std::string pack_digest;  // SHA-256: the pack is not forced to the disk
   std::vector<std::map<std::string, PackedTensor>> places;  // by sample of the set; empty: not there yet
   std::map<std::string, TensorTraits> traits;               // by output
   Scores scores;

@@ -91,6 +91,11 @@ TEST_F(Reference, AnUnfinishedOrDamagedStoreIsMadeAgain) {
   }
   std::ofstream(index, std::ios::trunc) << text;
   EXPECT_FALSE(is_corrupt());
+  {
+    std::fstream pack(file(), std::ios::in | std::ios::out | std::ios::binary);
+    pack.put('?');
+  }
+  EXPECT_TRUE(is_corrupt());
   std::filesystem::resize_file(file(), std::filesystem::file_size(file()) - 1);
   EXPECT_TRUE(is_corrupt());
 }
