@@ -149,11 +149,21 @@ Result<> write_atomic(const fs::path& path, std::string_view bytes) {
   return sync_folder(folder_of(path));
 }
 
-Result<> write_over(const fs::path& path, std::span<const std::byte> bytes) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+Result<OverWriter> OverWriter::open(const fs::path& path) {
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (!file.is_open()) return std::unexpected(file_error("write", path, errno));
-  FIEL_TRY(write_all(file, path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  if (::ftruncate(file.get(), static_cast<off_t>(bytes.size())) != 0) return std::unexpected(file_error("write", path, errno));
+  return OverWriter(path, std::move(file));
+}
+
+Result<> OverWriter::write(std::span<const std::byte> bytes) {
+  FIEL_TRY(write_all(file_, path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  written_ += std::ssize(bytes);
+  return {};
+}
+
+Result<> OverWriter::finish() {
+  if (::ftruncate(file_.get(), static_cast<off_t>(written_)) != 0) return std::unexpected(file_error("write", path_, errno));
+  file_.close();
   return {};
 }
 

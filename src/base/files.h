@@ -45,9 +45,20 @@ Result<std::string> read_tail(const std::filesystem::path& path, std::int64_t fr
                               std::int64_t max_bytes);
 /// All of `bytes` under a temporary name in the same folder, fsync, rename, fsync of the folder.
 Result<> write_atomic(const std::filesystem::path& path, std::string_view bytes);
-/// Writes into the file that is there, if there is one, and cuts it to length: its pages are used again, which on a
-/// virtual machine is many times as fast as new ones. Not atomic, not durable: for scratch files.
-Result<> write_over(const std::filesystem::path& path, std::span<const std::byte> bytes);
+/// Writes into the file that is there, if there is one, and cuts it to length at the end: its pages are used again, which on
+/// a virtual machine is many times as fast as new ones. Not atomic, not durable: for scratch files.
+class OverWriter {
+ public:
+  static Result<OverWriter> open(const std::filesystem::path& path);
+  Result<> write(std::span<const std::byte> bytes);
+  Result<> finish();
+
+ private:
+  OverWriter(std::filesystem::path path, Fd file) : path_(std::move(path)), file_(std::move(file)) {}
+  std::filesystem::path path_;
+  Fd file_;
+  std::int64_t written_ = 0;
+};
 /// Makes the folder and those above it; one that is there already is fine, a file of that name is
 /// an error.
 Result<> ensure_folder(const std::filesystem::path& path);

@@ -32,10 +32,14 @@ TEST(Files, WritingOverAFileKeepsTheFileAndCutsItToLength) {
   const auto folder = make_folder();
   const fs::path path = folder.path() / "scratch";
   const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
-  ASSERT_TRUE(write_over(path, bytes("a long text")));
+  const auto write_over = [&](std::string_view text) {
+    OverWriter file = OverWriter::open(path).value();
+    return file.write(bytes(text)).has_value() && file.write({}).has_value() && file.finish().has_value();
+  };
+  ASSERT_TRUE(write_over("a long text"));
   struct stat before{}, after{};
   ASSERT_EQ(::stat(path.c_str(), &before), 0);
-  ASSERT_TRUE(write_over(path, bytes("short")));
+  ASSERT_TRUE(write_over("short"));
   ASSERT_EQ(::stat(path.c_str(), &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
   EXPECT_EQ(read_text(path).value(), "short");

@@ -111,10 +111,18 @@ Result<std::vector<double>> parse_scores(std::string_view lines, std::span<const
   return all;
 }
 
+ChunkFolder::~ChunkFolder() {
+  std::error_code there_is_one;
+  if (place_) fs::rename(place_->path() / "outputs", spare_, there_is_one);
+}
+
 Result<fs::path> ChunkFolder::lay_down(const fs::path& scratch, std::span<const ScoreItem> items) {
   if (!place_) {
     FIEL_TRY(ensure_folder(scratch));
     place_.emplace(FIEL_TRY(TempFolder::create(scratch, "outputs-")));
+    spare_ = scratch / "outputs.spare";
+    std::error_code none;
+    fs::rename(spare_, place_->path() / "outputs", none);
   }
   const fs::path folder = place_->path() / "outputs";
   if (is_laid_down_) return folder;

@@ -20,9 +20,14 @@
 namespace fiel {
 
 /// Where the outputs of a chunk are laid down, once for all the programs that score it; the next chunk's are written over
-/// them. Removed with this object.
+/// them.
 class ChunkFolder {
  public:
+  ChunkFolder() = default;
+  ChunkFolder(const ChunkFolder&) = delete;
+  ChunkFolder& operator=(const ChunkFolder&) = delete;
+  ~ChunkFolder();  // leaves its files below `scratch` for the next one to write over
+
   /// What lies here is scored; the next items are other ones.
   void next_chunk() { is_laid_down_ = false; }
   /// The folder with `<sample>.npz` of each item and nothing else. Made below `scratch` at the first call.
@@ -30,6 +35,7 @@ class ChunkFolder {
 
  private:
   std::optional<TempFolder> place_;
+  std::filesystem::path spare_;  // where the next one looks
   bool is_laid_down_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/files.h"
 #include "model/npy_header.h"
 
 namespace fiel {
@@ -60,16 +61,10 @@ Result<Tensor> read_npy(const std::filesystem::path& path) {
 
 Result<> write_npy(const std::filesystem::path& path, const TensorView& tensor) {
   const std::string header = format_npy_header(tensor.dtype, tensor.shape);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  file.write(reinterpret_cast<const char*>(tensor.bytes.data()),
-             static_cast<std::streamsize>(tensor.bytes.size()));
-  file.close();
-  if (!file) {
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot write {}", path.string()),
-                "is the disk full, or the folder read-only?");
-  }
-  return {};
+  OverWriter file = FIEL_TRY(OverWriter::open(path));
+  FIEL_TRY(file.write(std::as_bytes(std::span(header))));
+  FIEL_TRY(file.write(tensor.bytes));
+  return file.finish();
 }
 
 }  // namespace fiel

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;  // NumPy itself reads 10,000 characters at most
 constexpr std::size_t kMaxRank = 64;                // NumPy 2's own limit
+constexpr std::size_t kPieceBytes = 256 * 1024;
 
 std::unexpected<Error> malformed(std::string message) {
   return fail(ErrorKind::kContract, fmt::format("not an array that fiel reads: {}", message),
@@ -194,8 +195,15 @@ Result<Tensor> read_npy_array(const ByteSource& source, std::int64_t file_bytes)
                                  header.data_bytes, file_bytes - header.data_offset));
   }
   Tensor tensor{header.dtype, header.shape, {}};
-  tensor.bytes.resize(static_cast<std::size_t>(header.data_bytes));
-  FIEL_TRY(source(tensor.bytes));
+  // Piece by piece through the cache: resize() would write zeros all over the memory first.
+  const auto size = static_cast<std::size_t>(header.data_bytes);
+  tensor.bytes.reserve(size);
+  std::vector<std::byte> piece(std::min<std::size_t>(size, kPieceBytes));
+  while (tensor.bytes.size() < size) {
+    const auto part = std::span(piece).first(std::min(piece.size(), size - tensor.bytes.size()));
+    FIEL_TRY(source(part));
+    tensor.bytes.insert(tensor.bytes.end(), part.begin(), part.end());
+  }
   if (header.fortran_order) to_c_order(tensor);
   return tensor;
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <list>
 
 #include "base/files.h"
 #include "model/npy.h"
@@ -17,6 +19,7 @@ constexpr std::int64_t kMaxEntries = 10'000;
 // bomb or a lie.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 constexpr std::string_view kSuffix = ".npy";
+constexpr std::size_t kPieceBytes = 1 << 20;
 
 struct Entry {
   std::uint64_t index = 0;
@@ -230,9 +233,13 @@ class ArchiveInMemory {
     if (target_ != nullptr) zip_source_free(target_);
   }
 
-  bool add(const std::string& name, std::span<const std::byte> file) {
+  /// The two parts must stay until close().
+  bool add(const std::string& name, std::string_view header, std::span<const std::byte> data) {
     if (zip_ == nullptr) return false;
-    zip_source_t* source = zip_source_buffer(zip_, file.data(), file.size(), 0);
+    // libzip only reads from them.
+    const std::array<zip_buffer_fragment_t, 2> parts{{{reinterpret_cast<zip_uint8_t*>(const_cast<char*>(header.data())), header.size()},
+                                                      {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(data.data())), data.size()}}};
+    zip_source_t* source = zip_source_buffer_fragment(zip_, parts.data(), data.empty() ? 1 : 2, 0);
     const std::int64_t index = zip_file_add(zip_, name.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
@@ -245,20 +252,20 @@ class ArchiveInMemory {
     return true;
   }
 
-  /// What is in it; it takes no more. Empty where libzip fails.
-  std::vector<std::byte> close() {
-    if (zip_ == nullptr || zip_close(zip_) != 0) return {};
+  /// Hands over what is in it, piece by piece; it takes no more. False where libzip fails.
+  Result<bool> close(const std::function<Result<>(std::span<const std::byte>)>& take) {
+    if (zip_ == nullptr || zip_close(zip_) != 0) return false;
     zip_ = nullptr;
-    if (zip_source_open(target_) != 0) return {};
-    zip_stat_t stat;
-    std::vector<std::byte> bytes;
-    if (zip_source_stat(target_, &stat) == 0 && (stat.valid & ZIP_STAT_SIZE) != 0) {
-      bytes.resize(stat.size);
-      const auto got = zip_source_read(target_, bytes.data(), bytes.size());
-      if (got != static_cast<zip_int64_t>(bytes.size())) bytes.clear();
+    if (zip_source_open(target_) != 0) return false;
+    std::vector<std::byte> piece(kPieceBytes);
+    zip_int64_t got = 0;
+    Result<> taken;
+    while (taken && (got = zip_source_read(target_, piece.data(), piece.size())) > 0) {
+      taken = take(std::span(piece).first(static_cast<std::size_t>(got)));
     }
     zip_source_close(target_);
-    return bytes;
+    if (!taken) return std::unexpected(std::move(taken).error());
+    return got == 0;
   }
 
  private:
@@ -273,18 +280,18 @@ Result<> write_npz(const std::filesystem::path& path, const std::map<std::string
     return fail(ErrorKind::kEnvironment, fmt::format("cannot write {}: {}", path.string(), why),
                 "is the disk full, or the folder read-only?");
   };
+  std::list<std::string> headers;  // libzip reads them when the archive is closed
   ArchiveInMemory archive;
-  std::vector<std::vector<std::byte>> files;  // libzip reads them when the archive is closed
-  files.reserve(arrays.size());
   for (const auto& [name, tensor] : arrays) {
-    files.push_back(format_npy(tensor));
-    if (!archive.add(name + std::string(kSuffix), files.back())) {
+    headers.push_back(format_npy_header(tensor.dtype, tensor.shape));
+    if (!archive.add(name + std::string(kSuffix), headers.back(), tensor.bytes)) {
       return cannot(fmt::format("array {} can't be put into an archive", name));
     }
   }
-  const std::vector<std::byte> bytes = archive.close();
-  if (bytes.empty()) return cannot("the archive can't be put together");
-  return write_over(path, bytes);
+  OverWriter file = FIEL_TRY(OverWriter::open(path));
+  const bool whole = FIEL_TRY(archive.close([&file](std::span<const std::byte> piece) { return file.write(piece); }));
+  if (!whole) return cannot("the archive can't be put together");
+  return file.finish();
 }
 
 }  // namespace fiel

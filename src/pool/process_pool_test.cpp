@@ -21,6 +21,25 @@ pid_t pid_of(Worker& worker) {
   return static_cast<pid_t>(get_int(std::get<Json>(answer), "pid").value());
 }
 
+TEST_F(WorkerTest, OutputsOfAnEarlierRequestCanNotPassForNewOnes) {
+  const auto worker = start_fake("{}");
+  value_of(request_build(*worker, build_order({}), kSeconds));
+  value_of(request_load(*worker, load_order({}), kSeconds));
+  const InferResult first = value_of(request_infer(*worker, infer_order({5, 2}), kSeconds));
+  const fs::path left = first.outputs[0].files.at("y");
+  ASSERT_TRUE(read_npy(left));
+  const fs::path linked = worker->scratch() / "linked.npy";
+  fs::copy_file(left, linked);
+  fs::create_hard_link(linked, left.parent_path() / "link.npy");
+  fs::create_directories(left.parent_path() / "folder/in/it");
+  value_of(request_infer(*worker, infer_order({3}), kSeconds));
+  EXPECT_TRUE(fs::exists(left)) << "its pages are to be used again";
+  EXPECT_FALSE(read_npy(left));
+  EXPECT_TRUE(read_npy(linked)) << "a file that has another name too is not ours to change";
+  EXPECT_FALSE(fs::exists(left.parent_path() / "link.npy"));
+  EXPECT_FALSE(fs::exists(left.parent_path() / "folder"));
+}
+
 TEST_F(WorkerTest, AWholeConversationWithTheScriptedEngine) {
   const auto worker =
       start_fake(R"({"knobs":[{"name":"STREAMS","kind":"property","values":["1","2"],"default":"1",

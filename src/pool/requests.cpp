@@ -1,5 +1,9 @@
 #include "pool/requests.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -56,11 +60,30 @@ Json samples_json(const SampleChoice& choice) {
   return to_json(samples);
 }
 
-// Empty, so that a file that the worker left there earlier can't pass for a new one.
+// True where a file can stay to be written over: its first byte is changed, so that no reader takes it for an array.
+bool spoil(const fs::path& path) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat facts{};
+  constexpr char kNoArray = 0;
+  return file.is_open() && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink == 1 &&
+         ::pwrite(file.get(), &kNoArray, 1, 0) == 1;
+}
+
+// Where a worker that ended leaves its output files for the next one to write over.
+fs::path spare_folder(const Worker& worker) { return worker.scratch().parent_path() / "out.spare"; }
+
+// A file that the worker left there earlier can't pass for a new one, but its pages can be used again (base/files.h,
+// OverWriter).
 Result<fs::path> fresh_output_folder(const Worker& worker) {
   const fs::path folder = worker.scratch() / "out";
-  FIEL_TRY(remove_tree(folder));
+  std::error_code code;
+  if (!fs::exists(folder, code)) fs::rename(spare_folder(worker), folder, code);
   FIEL_TRY(ensure_folder(folder));
+  std::vector<fs::path> left;
+  for (fs::directory_iterator at(folder, code = {}), end; !code && at != end; at.increment(code)) left.push_back(at->path());
+  for (const fs::path& path : left) {
+    if (!spoil(path)) FIEL_TRY(remove_tree(path));
+  }
   return folder;
 }
 
@@ -151,7 +174,11 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
 }
 
 void say_bye(Worker& worker) {
-  if (worker.alive()) (void)worker.call({{"type", "bye"}}, kByeSeconds);
+  if (!worker.alive()) return;
+  const Answer answer = worker.call({{"type", "bye"}}, kByeSeconds);
+  if (std::holds_alternative<Failure>(answer)) return;
+  std::error_code there_is_one;
+  fs::rename(worker.scratch() / "out", spare_folder(worker), there_is_one);
 }
 
 }  // namespace fiel

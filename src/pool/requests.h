@@ -121,7 +121,7 @@ struct MeasureResult {
 Outcome<HelloResult> request_hello(Worker& worker, double deadline_seconds);
 Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order, double deadline_seconds);
 Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double deadline_seconds);
-/// Empties the worker's output folder first. Large choices are the caller's to cut into chunks.
+/// What earlier requests left in the worker's output folder goes or is spoiled first. Large choices are the caller's to cut into chunks.
 Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order, double deadline_seconds);
 Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order, double deadline_seconds);
 /// Ends the worker politely; a worker that does not answer is killed. Never fails.

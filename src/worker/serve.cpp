@@ -36,22 +36,23 @@ Json to_json(const std::vector<EnginePort>& ports) {
   return list;
 }
 
-/// Each output of each sample as `<index>.<number>.npy`: output names may hold what file names must
-/// not.
+/// Each output of each sample as `<place in the answer>.<number>.npy`: output names may hold what file names must not, and
+/// the next request's outputs are written over these.
 EngineResult<Json> write_outputs(const std::filesystem::path& folder,
                                  const std::vector<EnginePort>& ports,
-                                 const std::vector<SampleOutputs>& outputs) {
+                                 const std::vector<SampleOutputs>& outputs, std::size_t place = 0) {
   Json list = Json::array();
   for (const SampleOutputs& sample : outputs) {
     Json files = Json::object();
     for (std::size_t i = 0; i < ports.size(); ++i) {
-      const std::string name = fmt::format("{}.{}.npy", sample.index, i);
+      const std::string name = fmt::format("{}.{}.npy", place, i);
       if (const Result<> written = write_npy(folder / name, sample.tensors[i].view()); !written) {
         return engine_fail("internal", written.error().message);
       }
       files[ports[i].name] = name;
     }
     list.push_back({{"index", sample.index}, {"files", std::move(files)}});
+    ++place;
   }
   return list;
 }
@@ -150,7 +151,7 @@ EngineResult<Json> Server::infer(const Json& request) {
     Finished finished = FIEL_TRY_ENGINE(runner.take_finished());
     const auto samples = FIEL_TRY_ENGINE(feed.take_apart(item, std::move(finished.steps)));
     const Json written =
-        FIEL_TRY_ENGINE(write_outputs(infer.output_dir, loaded_->report.outputs, samples));
+        FIEL_TRY_ENGINE(write_outputs(infer.output_dir, loaded_->report.outputs, samples, outputs.size()));
     outputs.insert(outputs.end(), written.begin(), written.end());
   }
   return Json{{"seconds", seconds.count()}, {"outputs", std::move(outputs)}};
