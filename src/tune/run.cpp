@@ -177,6 +177,7 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
     return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
   }
   const auto lock = FIEL_TRY(FileLock::acquire(folder / "run.lock"));
+  FIEL_TRY(remove_tree(folder / "scratch"));  // a run that was killed leaves it, also one that had its verdict
   Journal journal = FIEL_TRY(Journal::open(folder / "run.db"));
   if (journal.find("verdict") != nullptr) return verdict_from(FIEL_TRY(journal.body("verdict")));
   const auto run = journal.body("run");
