@@ -281,13 +281,13 @@ std::vector<StatisticalProof> whole_run_proofs(const RecordedTimings& recorded) 
          return equal_names_in_all_noises(1, runs, std::array{NoiseKind::kAr1, NoiseKind::kProcessOffset}, 0.99);
        }, 0, 2000},
       {"T1", "Whole runs: 256 names",
-       [](int runs) { return equal_names_in_all_noises(256, runs, std::array{NoiseKind::kProcessOffset}, 0.95); }, 0, 60},
+       [](int runs) { return equal_names_in_all_noises(256, runs, std::array{NoiseKind::kProcessOffset}, 0.95); }, 0, 300},
       {"T4", "Whole runs: no winner's curse among 100",
        [](int runs) { return winners_curse(100, runs, false); }, 0, 60},
       {"T4", "Whole runs: no winner's curse among graded candidates",
        [](int runs) { return winners_curse(10, runs, true); }, 0, 500},
       {"T6", "Whole runs: a search among 200 bad candidates",
-       [](int runs) { return search_of_bad_candidates(200, runs); }, 0, 60}};
+       [](int runs) { return search_of_bad_candidates(200, runs); }, 0, 300}};
   proofs.insert(proofs.end(), long_only.begin(), long_only.end());
   if (recorded.empty()) return proofs;
   proofs.push_back({"T1", "Whole runs: two names, recorded timings",
