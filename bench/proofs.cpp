@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     }
   }
   int broken = 0;
-  for (const auto& proofs : {fiel::speed_proofs(), fiel::accuracy_proofs(), fiel::whole_run_proofs(recorded)}) {
+  for (const auto& proofs : {fiel::speed_proofs(), fiel::accuracy_proofs(), fiel::poison_proofs(), fiel::whole_run_proofs(recorded)}) {
     for (const fiel::StatisticalProof& proof : proofs) {
       const int runs = is_long ? proof.long_runs : proof.short_runs;
       if (runs > 0 && proof.title.find(only) != std::string_view::npos) broken += prove(proof, runs);

@@ -17,6 +17,8 @@ using RecordedTimings = std::vector<std::vector<double>>;
 std::vector<StatisticalProof> speed_proofs();
 /// The gate's tests alone, exact where scores are right or wrong: T6 with its ablations.
 std::vector<StatisticalProof> accuracy_proofs();
+/// No poisoned answer gets through the gate: T7.
+std::vector<StatisticalProof> poison_proofs();
 /// Whole tuning runs on simulated machines: T1 to T4 and T6. `recorded` may be empty.
 std::vector<StatisticalProof> whole_run_proofs(const RecordedTimings& recorded);
 

@@ -24,7 +24,7 @@ TEST_P(Proofs, Hold) {
 
 std::vector<StatisticalProof> short_ones() {
   std::vector<StatisticalProof> all = speed_proofs();
-  for (auto&& more : {accuracy_proofs(), whole_run_proofs({})}) all.insert(all.end(), more.begin(), more.end());
+  for (auto&& more : {accuracy_proofs(), poison_proofs(), whole_run_proofs({})}) all.insert(all.end(), more.begin(), more.end());
   std::erase_if(all, [](const StatisticalProof& proof) { return proof.short_runs == 0; });
   return all;
 }
