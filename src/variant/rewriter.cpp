@@ -21,6 +21,7 @@ constexpr std::int64_t kIrOfOpset13 = 7;
 // Why a node of a kind that can be quantised can't be; empty: it can.
 std::string why_not(const onnx::NodeProto& node, const graph::Constants& constants) {
   if (node.input_size() < 2) return "it has no weights";
+  if (node.output().empty()) return "it has no output";
   if (constants.contains(node.input(0))) return "its input is constant";
   const auto weights = constants.find(node.input(1));
   if (weights == constants.end()) return "its weights are computed, not constant";
@@ -100,6 +101,7 @@ onnx::ModelProto Rewriter::Impl::copy_without_nodes(graph::Nodes& nodes_aside) c
 
 const std::vector<Region>& Rewriter::regions() const { return impl_->regions; }
 const std::vector<LeftOut>& Rewriter::left_out() const { return impl_->left_out; }
+std::int64_t Rewriter::opset() const { return impl_->opset; }
 
 std::vector<std::string> Rewriter::activations() const {
   std::vector<std::string> all;

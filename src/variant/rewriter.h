@@ -63,6 +63,7 @@ class Rewriter {
   const std::vector<Region>& regions() const;      // in the graph's order
   const std::vector<LeftOut>& left_out() const;    // of the kinds that regions have
   std::vector<std::string> activations() const;    // of the regions, each once
+  std::int64_t opset() const;                      // of what is written
 
   /// A model with the same inputs whose outputs are the smallest and the largest element of each region's activation and the
   /// mean of its elements' squares, float32 scalars, and its shape: see observed_low() and its kin.
