@@ -113,8 +113,7 @@ Ranges ranges_from(const Json& body, const std::string& method) {
 }  // namespace
 
 Result<std::optional<Failure>> Bench::run(const fs::path& model, std::span<const int> samples,
-                                          std::span<const std::size_t> stops,
-                                        const TakeChunk& take) {
+                                          std::span<const std::size_t> stops, const TakeChunk& take) {
   const EngineHere& engine = lab_.engines.at(name_);
   const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
   if (!live_) {

@@ -134,6 +134,10 @@ Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Rec
   }
   const bool by_extremes = observed.contains(recipe.ranges);
   const Json values = by_extremes ? Json::object() : FIEL_TRY(observe_values(lab, rewriter, observed));
+  if (!by_extremes && !values.contains(recipe.ranges)) {
+    const std::string why = values.contains("failure") ? values["failure"].value("message", "") : "no time was left for it";
+    return Outcome<Made>(failed(FailureKind::kUnsupported, "the values of the model's activations can't be counted: " + why));
+  }
   const Ranges ranges = ranges_by(recipe.ranges, observed, values);
   const Int8Choice choice{.regions = FIEL_TRY(least_sensitive(lab, rewriter, recipe, ranges, observed)),
                           .weight_bits = weight_bits(lab), .activations = recipe.activations};
