@@ -207,7 +207,7 @@ Result<Json> observe_values(Lab& lab, const Rewriter& rewriter, const Json& obse
 }
 
 Ranges ranges_by(const std::string& method, const Json& by_extremes, const Json& by_values) {
-  if (by_extremes.contains(method)) return ranges_from(by_extremes, method);
+  if (by_extremes.contains(method) || by_values.empty()) return ranges_from(by_extremes, method);
   Ranges ranges = ranges_from(by_extremes, "min_max");
   for (const auto& [activation, range] : ranges_from(by_values, method)) ranges[activation] = range;
   return ranges;

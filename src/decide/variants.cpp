@@ -132,7 +132,7 @@ Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Rec
     return Outcome<Made>(failed(FailureKind::kUnsupported, "the ranges of the model's activations can't be observed: " +
                                                                observed["failure"].value("message", "")));
   }
-  const bool by_extremes = observed.contains(recipe.ranges);
+  const bool by_extremes = recipe.ranges == "min_max" || recipe.ranges == "average";
   const Json values = by_extremes ? Json::object() : FIEL_TRY(observe_values(lab, rewriter, observed));
   if (!by_extremes && !values.contains(recipe.ranges)) {
     const std::string why = values.contains("failure") ? values["failure"].value("message", "") : "no time was left for it";
@@ -149,7 +149,8 @@ Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Rec
 Result<Outcome<Made>> write_recipe(Lab& lab, const Rewriter& rewriter, const Recipe& recipe) {
   const fs::path file = variant_file(lab, recipe.name);
   FIEL_TRY(ensure_folder(file.parent_path()));
-  Made made{.file = file, .left = rewriter.left_out()};
+  const bool is_half = recipe.kind == Recipe::Kind::kFloat16 || recipe.kind == Recipe::Kind::kBFloat16;
+  Made made{.file = file, .left = is_half ? std::vector<LeftOut>() : rewriter.left_out()};
   Result<std::vector<LeftOut>> left;
   switch (recipe.kind) {
     case Recipe::Kind::kStaticInt8: return write_static(lab, rewriter, recipe, file);
