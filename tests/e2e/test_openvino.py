@@ -226,7 +226,8 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
         for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
             (cls.home / name).mkdir()
             np.savez(cls.home / name / "inputs.npz", image=some)
-        ov.save_model(ov.convert_model(cls.home / "model.onnx"), cls.home / "ir/model.xml", compress_to_fp16=False)
+        (cls.home / "ir").mkdir()
+        ov.save_model(ov.convert_model(str(cls.home / "model.onnx")), cls.home / "ir/model.xml", compress_to_fp16=False)
         (cls.home / "contract.toml").write_text(SETS)
         cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "60 s", "--json",
                              "--routes", "variant=[float32|int8|int8_mse|weight_int8|fp16|ir]", timeout=200)
