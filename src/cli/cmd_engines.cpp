@@ -84,7 +84,7 @@ Result<ExitStatus> run_routes(const EnginesArguments& arguments, const Cli& cli)
   if (spaces.empty()) {
     return fail(ErrorKind::kUsage, fmt::format("the contract has no engine {}", arguments.engine), "see [target] engines");
   }
-  if (!variants.knob) text += fmt::format("no variants of the model: {}\n", variants.why_not);
+  if (!variants.note.empty()) text += variants.note + "\n";
   const Space space = FIEL_TRY(Space::create(std::move(spaces)));
   text += fmt::format("{:.4g} routes in all\n", space.size());
   return print_result(arguments.json ? Json{{"format", 1}, {"engines", all}, {"routes", space.size()}}.dump(1) + "\n" : text);

@@ -303,6 +303,38 @@ Shape step_shape(const Contract& contract, std::string_view input, const Shape& 
   return Shape(shape.begin() + 1, shape.end());
 }
 
+namespace {
+
+void check_names(const std::vector<ModelPort>& own, const std::vector<ModelPort>& wanted, const std::string& key,
+                 std::string_view kind, Findings& findings) {
+  for (const ModelPort& port : wanted) {
+    if (find_port(own, port.name) == nullptr) findings.add(key, fmt::format("it lacks the model's {} '{}'", kind, port.name));
+  }
+  for (const ModelPort& port : own) {
+    if (find_port(wanted, port.name) == nullptr) {
+      findings.add(key, fmt::format("it has an {} '{}' that the model lacks", kind, port.name));
+    }
+  }
+}
+
+// Other formats only an engine can read, and it says so when it builds.
+void check_variants(const Contract& contract, const OnnxModel& model, Findings& findings) {
+  for (std::size_t i = 0; i < contract.variants.size(); ++i) {
+    const VariantFile& file = contract.variants[i];
+    if (file.model.extension() != ".onnx") continue;
+    const std::string key = fmt::format("variant[{}].model", i);
+    const auto own = read_onnx_model(file.model);
+    if (!own) {
+      findings.add(key, own.error().message);
+      continue;
+    }
+    check_names(own->inputs, model.inputs, key, "input", findings);
+    check_names(own->outputs, model.outputs, key, "output", findings);
+  }
+}
+
+}  // namespace
+
 Result<> check_contract(const Contract& contract, const OnnxModel& model) {
   Findings findings(contract);
   check_ports(model, findings);
@@ -310,6 +342,7 @@ Result<> check_contract(const Contract& contract, const OnnxModel& model) {
   check_ranges(contract, model, findings);
   check_states(contract, model, findings);
   check_outputs(contract, model, findings);
+  check_variants(contract, model, findings);
   return findings.result(model);
 }
 

@@ -58,6 +58,7 @@ void read_sections(TableReader& top, const SectionContext& context, Contract& co
       table->finish();
     }
   }
+  read_variants(top, context, contract);
   if (contract.engines.empty()) contract.engines.push_back(default_engine());
   check_engine_names(top, contract);
   top.finish();

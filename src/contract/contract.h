@@ -97,6 +97,13 @@ struct Accuracy {
   std::vector<TaskRule> tasks;  // at least one
 };
 
+/// A ready model file of somebody else's making that races as a value of the knob `variant`.
+struct VariantFile {
+  std::string name;
+  std::filesystem::path model;  // empty: it is only named, nothing is built of it
+  std::string digest = {};      // SHA-256, once the files are read (model/model_file.h)
+};
+
 struct EngineTarget {
   std::string name;  // "openvino"
   std::filesystem::path
@@ -128,6 +135,7 @@ struct Contract {
   std::vector<TrafficShape> shapes;
   std::map<std::string, InputRange> input_ranges;
   std::vector<StateLink> state;
+  std::vector<VariantFile> variants;
   std::filesystem::path calibration, tuning, holdout;  // calibration may be empty
   std::filesystem::path data;  // `samples`: one folder, split by hash; then the three are empty
   std::vector<EngineTarget> engines;

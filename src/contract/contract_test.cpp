@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -360,6 +361,28 @@ TEST(Contract, TheExampleOfTheReferencePageIsAContract) {
     }
     EXPECT_NE(table.find("`" + key + "`"), std::string::npos) << path;
   }
+}
+
+TEST(Contract, ReadyVariantsHaveNamesOfTheirOwn) {
+  const std::string good(kGood);
+  const auto read = parse_contract(good + "[[variant]]\nname = \"nncf\"\nmodel = \"q/nncf.xml\"\n", "/a/c.toml");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->variants.size(), 1U);
+  EXPECT_EQ(read->variants[0].name, "nncf");
+  EXPECT_EQ(read->variants[0].model, "/a/q/nncf.xml");
+  const auto line = std::ranges::count(good, '\n') + 1;
+  const auto said = [&](const std::string& text) {
+    const auto bad = parse_contract(good + text, "c.toml");
+    return bad ? std::string() : bad.error().message;
+  };
+  EXPECT_EQ(said("[[variant]]\nname = \"int8_mine\"\nmodel = \"m.onnx\"\n"),
+            fmt::format("c.toml:{}: variant.name: 'int8_mine' is a name of fiel's own variants: take another", line + 1));
+  EXPECT_EQ(said("[[variant]]\nname = \"a b\"\nmodel = \"m.onnx\"\n"),
+            fmt::format("c.toml:{}: variant.name: 'a b' is no value of a knob: letters, digits, _ - and .", line + 1));
+  EXPECT_EQ(said("[[variant]]\nname = \"a\"\n"),
+            fmt::format("c.toml:{}: variant.model: is missing: model = \"nncf.onnx\", a file that an engine can read", line));
+  EXPECT_EQ(said("[[variant]]\nname = \"a\"\nmodel = \"m.onnx\"\n[[variant]]\nname = \"a\"\nmodel = \"n.onnx\"\n"),
+            fmt::format("c.toml:{}: variant.name: 'a' is there twice", line + 4));
 }
 
 TEST(Contract, HostileTextsAreErrorsNotCrashes) {

@@ -27,6 +27,7 @@ struct SectionContext {
 
 void read_model(TableReader& table, const SectionContext& context, Contract& contract);
 void read_data(TableReader& table, const SectionContext& context, Contract& contract);
+void read_variants(TableReader& top, const SectionContext& context, Contract& contract);
 void read_target(TableReader& table, Contract& contract);
 void read_engines(TableReader& table, const SectionContext& context, Contract& contract);
 /// After both: an engine that is not ours needs a worker.

@@ -73,7 +73,7 @@ struct Lab {
   std::set<std::string> checked_artifacts = {};  // by this process
   std::set<std::string> made_variants = {};      // by this process
   std::shared_ptr<const Rewriter> rewriter = {};  // makes variants of the model
-  std::string why_no_variants = {};               // empty: there are some
+  std::string variants_note = {};                // which kinds of variants there are none of, and why
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
 };

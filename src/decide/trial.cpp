@@ -22,7 +22,12 @@ std::string candidate_digest(const Lab& lab, const BuildRoute& route) {
   digest.field(lab.model.digest).field(engine.hello.engine).field(engine.hello.version);
   digest.field(lab.contract.device).field(to_string(route)).field(to_string(lab.contract.scenario));
   for (const std::string& feature : engine.hello.cpu_features) digest.field(feature);
-  if (route.settings.contains(std::string(kVariantKnob)) && lab.calibration) digest.field(lab.calibration->digest);
+  if (const auto variant = route.settings.find(std::string(kVariantKnob)); variant != route.settings.end()) {
+    if (lab.calibration) digest.field(lab.calibration->digest);
+    for (const VariantFile& file : lab.contract.variants) {
+      if (file.name == variant->second) digest.field(file.digest);
+    }
+  }
   for (const int core : lab.contract.cores) digest.field(fmt::format("{}", core));
   for (const TrafficShape& shape : lab.shapes) {
     for (const auto& [name, dims] : shape.inputs) digest.field(name).field(to_string(dims));

@@ -13,13 +13,16 @@ namespace fiel {
 
 inline constexpr std::string_view kVariantKnob = "variant";
 
-/// Values float32 (the model as it is), int8 and its kin, and what makes them; or why there is none.
+/// For a search: what can be made here. kNamed: all that may have been made, for who reads routes of another time and place.
+enum class VariantUse { kMade, kNamed };
+
+/// Values float32 (the model as it is), fiel's own (decide/recipes.h), and the contract's [[variant]] files.
 struct VariantKnob {
-  std::optional<Knob> knob;
-  std::string why_not;
-  std::shared_ptr<const Rewriter> rewriter;  // of the model, read once; with a knob only
+  std::optional<Knob> knob = {};                       // nothing where there is only float32
+  std::string note = {};                               // what there is none of, and why; empty: nothing to say
+  std::shared_ptr<const Rewriter> rewriter = {};       // of the model, read once; where fiel can rewrite it
 };
-VariantKnob variant_knob(const OnnxModel& model, const Contract& contract);
+VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, VariantUse use = VariantUse::kMade);
 
 /// The model that the route's engine is to build: the contract's, or a variant below the run folder. A Failure of kind
 /// kUnsupported or kBuildError where it can't be made.

@@ -180,6 +180,11 @@ Json bundle_json(const BundleFacts& facts) {
                      {"model", fields::text(fields::member(run, "model"), "digest")},
                      {"tuning", fields::text(fields::member(data, "tuning"), "digest")},
                      {"holdout", fields::text(fields::member(data, "holdout"), "digest")}};
+  const auto variant = candidate.settings.find("variant");
+  if (variant != candidate.settings.end()) {  // a ready file of somebody else's making
+    const std::string digest = fields::text(fields::member(fields::member(run, "variants"), variant->second), "digest");
+    if (!digest.empty()) json["digests"]["variant"] = digest;
+  }
   return json;
 }
 

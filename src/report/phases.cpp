@@ -16,7 +16,7 @@ struct Phase {
 constexpr std::array<Phase, 14> kPhases = {{
     {"set_up", "reading model and data, meeting the engines", {"run", "decidable", "engine"}},
     {"build", "building", {"build", "variant", ""}},
-    {"variants", "observing the model for its variants", {"observe", "sensitivity", ""}},
+    {"variants", "observing the model for its variants", {"observe", "sensitivity", "ranges"}},
     {"reference", "the reference's outputs", {"reference", "", ""}},
     {"gate", "accuracy on tuning data", {"gate", "consistency", ""}},
     {"anchors", "timing what is there before the search", {"anchors", "", ""}},

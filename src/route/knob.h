@@ -2,6 +2,7 @@
 // closed set of values and a default. Knows no engine and no value's meaning.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct Knob {
   std::string default_value;  // one of `values`, except in a space restricted by hand
   std::string help;
   std::vector<Condition> only_if;  // all must hold
+  /// Value -> another one that it stands in for: as fast as that, so worth a try only where that one pays and may yet turn out
+  /// not to be accurate enough.
+  std::map<std::string, std::string> stand_ins = {};
 };
 
 }  // namespace fiel

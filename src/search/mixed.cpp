@@ -1,12 +1,13 @@
 // mixed: first as fast, then the product of what helped. Knobs rarely help alone and hurt together,
 // but how much they help together no single change can tell.
-//   1  the starts and all their one-knob changes
-//   2  where a start turned out not to be admissible (an engine's default can be too imprecise),
+//   1  the starts and all their one-knob changes, but for values that stand in for others
+//   2  a value that stands in for another (Knob::stand_ins), where that other one was rejected, or is faster than the start
+//   3  where a start turned out not to be admissible (an engine's default can be too imprecise),
 //   its
 //      best admissible change takes its place, and the one-knob changes of that follow
-//   3  per start, the product over the knobs that helped: the values that are admissible so far and
+//   4  per start, the product over the knobs that helped: the values that are admissible so far and
 //      more than 1 % faster than the start, and the start's own; combinations whose single gains
-//      add up to most come first, in whatever engine
+//      add up to most come first, in whatever engine. A stand-in takes part where what it stands in for was rejected
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -99,6 +100,10 @@ class Mixed : public Strategy {
 
   std::optional<BuildRoute> ask() override {
     if (queue_.empty() && stage_ == Stage::kOneKnob) {
+      for (const BuildRoute& start : starts_) enqueue_stand_ins(start);
+      stage_ = Stage::kStandIns;
+    }
+    if (queue_.empty() && stage_ == Stage::kStandIns) {
       replace_bad_starts();
       stage_ = Stage::kReplaced;
     }
@@ -124,7 +129,7 @@ class Mixed : public Strategy {
   }
 
  private:
-  enum class Stage { kOneKnob, kReplaced, kProduct };
+  enum class Stage { kOneKnob, kStandIns, kReplaced, kProduct };
 
   void enqueue(const BuildRoute& route) {
     if (known_.insert(route).second) queue_.push_back(route);
@@ -132,7 +137,52 @@ class Mixed : public Strategy {
 
   void enqueue_with_neighbours(const BuildRoute& start) {
     enqueue(start);
-    for (const BuildRoute& neighbour : space_.neighbours(start)) enqueue(neighbour);
+    for (const BuildRoute& neighbour : space_.neighbours(start)) {
+      if (!stands_in(neighbour)) enqueue(neighbour);
+    }
+  }
+
+  bool stands_in(const BuildRoute& route) const {
+    const EngineSpace* engine = space_.find_engine(route.engine);
+    return std::ranges::any_of(engine->knobs, [&](const Knob& knob) {
+      const auto set = route.settings.find(knob.name);
+      return set != route.settings.end() && original(knob, set->second) != nullptr;
+    });
+  }
+
+  // What a value stands in for, where this (restricted) space has it.
+  static const std::string* original(const Knob& knob, const std::string& value) {
+    const auto found = knob.stand_ins.find(value);
+    if (found == knob.stand_ins.end()) return nullptr;
+    return std::ranges::find(knob.values, found->second) == knob.values.end() ? nullptr : &found->second;
+  }
+
+  // The trial of `start` with this value in place of its own; null: there was none.
+  const Trial* trial_with(const BuildRoute& start, const std::string& knob, const std::string& value) const {
+    BuildRoute changed = start;
+    changed.settings[knob] = value;
+    const auto found = trials_.find(space_.canonical(std::move(changed)));
+    return found == trials_.end() ? nullptr : &found->second;
+  }
+
+  void enqueue_stand_ins(const BuildRoute& start) {
+    for (const Knob& knob : space_.find_engine(start.engine)->knobs) {
+      for (const std::string& value : knob.values) {
+        const std::string* of = original(knob, value);
+        if (of == nullptr || !pays(start, trial_with(start, knob.name, *of))) continue;
+        BuildRoute changed = start;
+        changed.settings[knob.name] = value;
+        changed = space_.canonical(std::move(changed));
+        if (space_.validate(changed)) enqueue(changed);
+      }
+    }
+  }
+
+  bool pays(const BuildRoute& start, const Trial* trial) const {
+    if (trial == nullptr) return false;
+    if (trial->outcome == Trial::Outcome::kRejected) return true;
+    return trial->outcome == Trial::Outcome::kAdmissibleSoFar && trial->log_speedup &&
+           *trial->log_speedup - speedup(start) > kLeastGain;
   }
 
   const Trial* admissible(const BuildRoute& route) const {
@@ -169,10 +219,13 @@ class Mixed : public Strategy {
       const std::string& own = set == start.settings.end() ? knob.default_value : set->second;
       for (const std::string& value : knob.values) {
         if (value == own) continue;
-        BuildRoute changed = start;
-        changed.settings[knob.name] = value;
-        const Trial* trial = admissible(space_.canonical(std::move(changed)));
-        if (trial == nullptr || !trial->log_speedup || trial->route == start) continue;
+        const Trial* trial = trial_with(start, knob.name, value);
+        if (trial == nullptr || trial->outcome != Trial::Outcome::kAdmissibleSoFar) continue;
+        if (!trial->log_speedup || trial->route == start) continue;
+        if (const std::string* of = original(knob, value)) {
+          const Trial* first = trial_with(start, knob.name, *of);
+          if (first != nullptr && first->outcome == Trial::Outcome::kAdmissibleSoFar) continue;
+        }
         const double gain = *trial->log_speedup - speedup(start);
         if (gain > kLeastGain) turn.options.push_back({value, gain});
       }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -46,6 +47,35 @@ Space wide_space(int knobs) {
     engine.knobs.push_back(example_knob("k" + std::to_string(i), {"0", "1", "2"}));
   }
   return *Space::create({engine});
+}
+
+// 8 bits with other ranges: tried after everything else, and only where 8 bits pay.
+Texts asked_with_stand_ins(const Judge& judge) {
+  Knob variant = example_knob("variant", {"float32", "int8", "int8_mse", "fp16"});
+  variant.stand_ins["int8_mse"] = "int8";
+  const Space space = *Space::create({{.engine = "alpha", .knobs = {variant, example_knob("streams", {"1", "2"})}, .forbidden = {}}});
+  return run(*make("mixed", space), judge);
+}
+
+TEST(Mixed, AValueThatStandsInForAnotherComesLastAndOnlyWhereThatOnePays) {
+  const auto faster = [](const BuildRoute& route) { return admissible(route, route.settings.empty() ? 1.0 : 1.2); };
+  const Texts asked = asked_with_stand_ins(faster);
+  EXPECT_EQ((Texts{asked.begin(), asked.begin() + 5}),
+            (Texts{"engine=alpha", "engine=alpha variant=int8", "engine=alpha variant=fp16", "engine=alpha streams=2",
+                   "engine=alpha variant=int8_mse"}));
+  // Int8 is accurate so far: its stand-in takes no part in combinations.
+  EXPECT_EQ(std::ranges::count(asked, "engine=alpha streams=2 variant=int8_mse"), 0);
+  EXPECT_EQ(std::ranges::count(asked, "engine=alpha streams=2 variant=int8"), 1);
+  EXPECT_EQ(std::ranges::count(asked_with_stand_ins(equally_fast), "engine=alpha variant=int8_mse"), 0);
+}
+
+TEST(Mixed, AStandInTakesOverWhereTheOtherWasRejected) {
+  const Texts asked = asked_with_stand_ins([](const BuildRoute& route) {
+    const auto variant = route.settings.find("variant");
+    if (variant != route.settings.end() && variant->second == "int8") return Trial{route, Trial::Outcome::kRejected, {}};
+    return admissible(route, route.settings.empty() ? 1.0 : 1.2);
+  });
+  EXPECT_EQ(std::ranges::count(asked, "engine=alpha streams=2 variant=int8_mse"), 1);
 }
 
 TEST(Strategy, EveryOneAsksValidCanonicalRoutesAndNoneTwice) {

@@ -28,11 +28,11 @@ Result<HelloResult> greet(Lab& lab, const EngineHere& engine) {
 
 }  // namespace
 
-Result<> meet_engines(Lab& lab) {
+Result<> meet_engines(Lab& lab, VariantUse use) {
   std::vector<EngineSpace> spaces;
-  const VariantKnob variants = variant_knob(lab.model, lab.contract);
+  const VariantKnob variants = variant_knob(lab.model, lab.contract, use);
   lab.rewriter = variants.rewriter;
-  lab.why_no_variants = variants.why_not;
+  lab.variants_note = variants.note;
   for (auto& [name, engine] : lab.engines) {
     engine.hello = FIEL_TRY(greet(lab, engine));
     const std::string version = engine.hello.version;

@@ -5,13 +5,14 @@
 #include <string_view>
 
 #include "decide/lab.h"
+#include "decide/variants.h"
 #include "tune/plan.h"
 
 namespace fiel {
 
 /// Starts every engine of the contract once, asks what it can do, and makes the space. An engine that is missing or
 /// broken is an error that says how to get it.
-Result<> meet_engines(Lab& lab);
+Result<> meet_engines(Lab& lab, VariantUse use = VariantUse::kMade);
 
 /// The baseline's route: the contract's, else the first engine's defaults.
 Result<BuildRoute> baseline_route(const Lab& lab);

@@ -52,7 +52,7 @@ class Examiner {
       : lab_(lab), all_(all), bundle_(bundle), folder_(std::move(folder)) {}
 
   Result<> examine(const RegressionSet& holdout) {
-    FIEL_TRY(meet_engines(lab_));
+    FIEL_TRY(meet_engines(lab_, VariantUse::kNamed));
     FIEL_TRY(prepare_reference(lab_, FIEL_TRY(route_at(lab_, bundle_, "reference"))));
     const BuildRoute route = FIEL_TRY(route_at(lab_, bundle_, "candidate"));
     const Adopted built{.artifact = folder_ / "artifact", .digest = fields::text(fields::member(bundle_, "digests"), "artifact")};

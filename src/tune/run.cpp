@@ -63,6 +63,9 @@ Json run_json(const TuneGround& all, const TuneOptions& options, const std::vect
   json["data"]["tuning"] = set_json(tuning.digest, static_cast<std::int64_t>(tuning.samples.size()), tuning.slice_counts());
   if (ground.calibration) json["data"]["calibration"] = set_json(ground.calibration->digest, static_cast<std::int64_t>(ground.calibration->samples.size()), ground.calibration->slice_counts());
   json["data"]["holdout"] = set_json(holdout.digest(), holdout.size(), holdout.slice_counts());
+  for (const VariantFile& file : contract.variants) {
+    json["variants"][file.name] = {{"path", file.model.string()}, {"digest", file.digest}};
+  }
   const auto candidates = options.candidates ? options.candidates : contract.budget.candidates;
   json["candidates"] = candidates ? Json(*candidates) : Json(nullptr);
   json["executions"] = contract.budget.executions ? Json(*contract.budget.executions) : Json(nullptr);
@@ -86,6 +89,11 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
                 "finish it with that version, or start a new run");
   }
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
+  for (const VariantFile& file : ground.contract.variants) {
+    if (object_or_empty(object_or_empty(run, "variants"), file.name).value("digest", "") != file.digest) {
+      return changed(file.model.string());
+    }
+  }
   if (run["data"]["tuning"]["digest"] != ground.tuning.get().digest) return changed("the tuning set");
   if (ground.calibration && run["data"]["calibration"]["digest"] != ground.calibration->digest) {
     return changed("the calibration set");

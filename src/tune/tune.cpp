@@ -157,7 +157,7 @@ StepResult search(Pipeline& p) {
   lab.progress.stage("search", fmt::format("strategy {}, {:.4g} routes, until {} of {} are spent", strategy->name(),
                                            space.size(), format_duration(std::max(0.0, p.plan.search_until)),
                                            format_duration(p.input.wall_seconds)));
-  if (!lab.why_no_variants.empty()) lab.progress.step("no 8-bit variants of the model: " + lab.why_no_variants);
+  if (!lab.variants_note.empty()) lab.progress.step(lab.variants_note);
   Partner partner(lab, p.comparator.id);
   std::int64_t tried = 0;
   std::string stop;

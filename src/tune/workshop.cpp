@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "model/model_file.h"
 
 namespace fiel {
 
@@ -16,6 +17,9 @@ Result<Ground> ground_of(Contract contract, OnnxModel model, TuningSet tuning, s
                          ProgressSink& progress) {
   for (const std::string& note : notes) progress.warn(note);
   for (const std::string& warning : tuning.get().warnings) progress.warn(warning);
+  for (VariantFile& file : contract.variants) {
+    if (!file.model.empty()) file.digest = FIEL_TRY(digest_model_file(file.model));
+  }
   auto shapes = FIEL_TRY(traffic_shapes(contract, model, tuning.get()));
   return Ground{std::move(contract), std::move(model), std::move(tuning), std::move(calibration), std::move(shapes)};
 }

@@ -7,22 +7,19 @@
 #include <optional>
 #include <string>
 
+#include "variant/graph.h"
+
 namespace fiel {
 namespace {
 
 constexpr std::int64_t kWanted = 13;
 constexpr std::int64_t kOldest = 11;
 
-const onnx::AttributeProto* find_attribute(const onnx::NodeProto& node, std::string_view name) {
-  const auto found = std::ranges::find_if(node.attribute(), [&](const auto& one) { return one.name() == name; });
-  return found == node.attribute().end() ? nullptr : &*found;
-}
-
 // Squeeze, Unsqueeze, ReduceSum, Split: a list that was an attribute is the last input.
-void attribute_to_input(onnx::GraphProto& graph, onnx::NodeProto& node, const char* name, int number) {
-  const auto* found = find_attribute(node, name);
+void attribute_to_input(onnx::GraphProto& whole, onnx::NodeProto& node, const char* name, int number) {
+  const auto* found = graph::find_attribute(node, name);
   if (found == nullptr) return;
-  onnx::TensorProto& list = *graph.add_initializer();
+  onnx::TensorProto& list = *whole.add_initializer();
   list.set_name(fmt::format("fiel/{}/{}", name, number));
   list.set_data_type(onnx::TensorProto::INT64);
   list.add_dims(found->ints_size());
@@ -33,9 +30,9 @@ void attribute_to_input(onnx::GraphProto& graph, onnx::NodeProto& node, const ch
 }
 
 // Ranks that the graph itself gives.
-std::map<std::string, int> known_ranks(const onnx::GraphProto& graph) {
+std::map<std::string, int> known_ranks(const onnx::GraphProto& whole) {
   std::map<std::string, int> ranks;
-  for (const auto* ports : {&graph.input(), &graph.output(), &graph.value_info()}) {
+  for (const auto* ports : {&whole.input(), &whole.output(), &whole.value_info()}) {
     for (const onnx::ValueInfoProto& port : *ports) {
       if (port.type().tensor_type().has_shape()) ranks[port.name()] = port.type().tensor_type().shape().dim_size();
     }
@@ -52,19 +49,10 @@ void set_axis(onnx::NodeProto& node, std::int64_t axis) {
   attribute.set_i(axis);
 }
 
-onnx::NodeProto node_of(const char* op, std::initializer_list<std::string> inputs, const std::string& output) {
-  onnx::NodeProto node;
-  node.set_op_type(op);
-  node.set_name(output);
-  for (const std::string& input : inputs) node.add_input(input);
-  node.add_output(output);
-  return node;
-}
-
 // Up to opset 12, Softmax and its kin took all axes from `axis` on for one. Where that is the last axis alone, opset 13 says
 // the same; elsewhere the tensor is flattened before and gets its shape back.
-void append_softmax(onnx::GraphProto& graph, onnx::NodeProto node, const std::map<std::string, int>& ranks, int number) {
-  const auto* found = find_attribute(node, "axis");
+void append_softmax(onnx::GraphProto& whole, onnx::NodeProto node, const std::map<std::string, int>& ranks, int number) {
+  const auto* found = graph::find_attribute(node, "axis");
   const std::int64_t axis = found == nullptr ? 1 : found->i();
   const auto in = ranks.find(node.input(0)), out = ranks.find(node.output(0));
   const std::optional<int> rank = in != ranks.end()    ? std::optional(in->second)
@@ -72,20 +60,18 @@ void append_softmax(onnx::GraphProto& graph, onnx::NodeProto node, const std::ma
                                                        : std::nullopt;
   if (axis == -1 || (rank && axis == *rank - 1)) {
     set_axis(node, -1);
-    *graph.add_node() = std::move(node);
+    *whole.add_node() = std::move(node);
     return;
   }
   const std::string name = fmt::format("fiel/softmax/{}", number);
   const std::string input = node.input(0), output = node.output(0);
-  *graph.add_node() = node_of("Shape", {input}, name + "/shape");
-  onnx::NodeProto flat = node_of("Flatten", {input}, name + "/flat");
-  set_axis(flat, axis);
-  *graph.add_node() = std::move(flat);
+  graph::add_node(whole, "Shape", {input}, name + "/shape");
+  graph::add_attribute(graph::add_node(whole, "Flatten", {input}, name + "/flat"), "axis", axis);
   node.set_input(0, name + "/flat");
   node.set_output(0, name + "/of_flat");
   set_axis(node, -1);
-  *graph.add_node() = std::move(node);
-  *graph.add_node() = node_of("Reshape", {name + "/of_flat", name + "/shape"}, output);
+  *whole.add_node() = std::move(node);
+  graph::add_node(whole, "Reshape", {name + "/of_flat", name + "/shape"}, output);
 }
 
 }  // namespace
@@ -99,25 +85,26 @@ Result<> lift_to_opset_13(onnx::ModelProto& model) {
     return fail(ErrorKind::kContract, fmt::format("opset {} is older than {}", own->version(), kOldest),
                 "export the model with opset 13 or later");
   }
-  onnx::GraphProto& graph = *model.mutable_graph();
-  const auto ranks = known_ranks(graph);
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
-  nodes.Swap(graph.mutable_node());
+  onnx::GraphProto& whole = *model.mutable_graph();
+  const auto ranks = known_ranks(whole);
+  graph::Nodes nodes;
+  nodes.Swap(whole.mutable_node());
   int number = 0;
   for (onnx::NodeProto& node : nodes) {
     ++number;
-    const bool is_own = node.domain().empty() || node.domain() == "ai.onnx";
+    const bool is_own = graph::is_own(node);
     const std::string& op = node.op_type();
-    if (is_own && (op == "Softmax" || op == "LogSoftmax" || op == "Hardmax")) {
-      append_softmax(graph, std::move(node), ranks, number);
+    const bool is_whole = node.input_size() > 0 && node.output_size() > 0;
+    if (is_own && is_whole && (op == "Softmax" || op == "LogSoftmax" || op == "Hardmax")) {
+      append_softmax(whole, std::move(node), ranks, number);
       continue;
     }
     if (is_own && (op == "Squeeze" || op == "Unsqueeze" || op == "ReduceSum")) {
-      attribute_to_input(graph, node, "axes", number);
+      attribute_to_input(whole, node, "axes", number);
     } else if (is_own && op == "Split") {
-      attribute_to_input(graph, node, "split", number);
+      attribute_to_input(whole, node, "split", number);
     }
-    *graph.add_node() = std::move(node);
+    *whole.add_node() = std::move(node);
   }
   own->set_version(kWanted);
   return {};

@@ -1,85 +1,100 @@
-// Other precisions of an ONNX model, made from its graph: which nodes could run in 8-bit integers, the model that observes
-// the ranges of their inputs, and the model in which they do.
+// Other precisions of an ONNX model, made from its graph: which nodes could run in 8-bit integers, the models that observe
+// their inputs, and the models in other precisions.
 //
-// Static quantisation with QuantizeLinear/DequantizeLinear pairs (Jacob et al. 2018; ONNX operators of those names):
-// activations uint8, asymmetric, one scale a tensor; weights int8, symmetric, one scale an output channel; bias stays as it
-// is. Engines fuse the pairs into integer kernels, or compute the same in float. Knows no engine, no data, no accuracy; hides
-// protobuf.
+//   static int8   QuantizeLinear/DequantizeLinear pairs (Jacob et al. 2018; ONNX operators of those names) around activations
+//                 and a DequantizeLinear behind int8 weights, symmetric, one scale an output channel; bias stays as it is.
+//                 Engines fuse the pairs into integer kernels, or compute the same in float                  static_int8.cpp
+//   dynamic int8  products whose activations are quantised as they come: no ranges to know                   light_int8.cpp
+//   weight int8   the weights alone                                                                          light_int8.cpp
+//   half          float16 or bfloat16 between float32 inputs and outputs                                     half.cpp
+//
+// Knows no engine, no data, no accuracy; hides protobuf.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "variant/ranges.h"
 
 namespace fiel {
 
 /// A node that can be quantised: Conv, MatMul or Gemm with constant float32 weights.
 struct Region {
-  std::string name;        // the node's, or its first output's where it has none
+  std::string name;          // the node's, or its first output's where it has none
   std::string op;
-  std::string activation;  // the tensor whose range is to be known
+  std::string activation;    // the tensor whose range is to be known
+  std::int64_t weights = 0;  // how many
 };
 
-/// A node of those kinds that can't be.
+/// A node that stays as it is.
 struct LeftOut {
   std::string name;
   std::string why;
 };
 
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-using Ranges = std::map<std::string, Range>;  // by activation
-
-/// uint8 numbers x = scale * (q - zero_point), which hold 0 exactly and reach from low to high at least.
-struct UInt8Scale {
-  float scale = 1;
-  std::uint8_t zero_point = 0;
-};
-/// A range without extent (a constant activation) has scale |low|/255, or 1 at zero.
-UInt8Scale uint8_scale(const Range& range);
+/// Int8 symmetric activations waste a bit on what is never negative, but are some kernels' fast path.
+enum class Activations { kUInt8, kInt8Symmetric };
 
 struct Int8Choice {
   std::set<std::string> regions;  // by name; those not named stay in float
   int weight_bits = 8;            // 7 keeps sums of two products inside 16 bits, where kernels of older CPUs saturate
+  Activations activations = Activations::kUInt8;
 };
+
+enum class HalfType { kFloat16, kBFloat16 };
 
 class Rewriter {
  public:
-  /// kContract, naming node and reason, where the whole model can't be rewritten: weights in other files, an opset below 11,
-  /// control flow, an operator that opset 13 has changed and that we do not convert.
+  /// kContract, naming node and reason, where the whole model can't be rewritten: an opset below 11, control flow, sparse
+  /// initialisers, functions of its own.
   static Result<Rewriter> open(const std::filesystem::path& model);
 
   Rewriter(Rewriter&&) noexcept;
   ~Rewriter();
 
-  const std::vector<Region>& regions() const;  // in the graph's order
-  const std::vector<LeftOut>& left_out() const;
+  const std::vector<Region>& regions() const;      // in the graph's order
+  const std::vector<LeftOut>& left_out() const;    // of the kinds that regions have
+  std::vector<std::string> activations() const;    // of the regions, each once
+  std::int64_t opset() const;                      // of what is written
 
   /// A model with the same inputs whose outputs are the smallest and the largest element of each region's activation and the
-  /// mean of its elements' squares, float32 scalars: see observed_low() and its kin.
+  /// mean of its elements' squares, float32 scalars, and its shape: see observed_low() and its kin.
   Result<> write_observer(const std::filesystem::path& file) const;
   /// Names of the observer's outputs for the activation of regions()[i].
   std::string observed_low(std::size_t i) const;
   std::string observed_high(std::size_t i) const;
   std::string observed_power(std::size_t i) const;
+  std::string observed_shape(std::size_t i) const;
+
+  /// A model whose outputs are these activations themselves, as vectors, the k-th under the name observed_value(k).
+  Result<> write_values_observer(const std::filesystem::path& file, std::span<const std::string> activations) const;
+  static std::string observed_value(std::size_t k);
 
   /// What rounding adds, as a share of the power: of the weights of regions()[i], sum of (w - scale q)^2 / sum of w^2; of an
   /// activation of this range and power, scale^2 / 12 / power (a uniform rounding error). Both are proxies: good to rank by.
   double weight_noise(std::size_t i, int weight_bits) const;
   static double activation_noise(const Range& range, double power);
 
-  /// The model with the chosen regions in 8 bits; inputs, outputs, names and metadata are kept, the opset becomes 13 or
-  /// stays above. FIEL_CHECKs that each chosen region's activation has a range.
+  // Each writes the model in another precision; inputs, outputs, names and metadata are kept, the opset becomes 13 or stays
+  // above. A model too large for one file gets <file>.data beside it.
+
+  /// FIEL_CHECKs that each chosen region's activation has a range.
   Result<> write_int8(const std::filesystem::path& file, const Ranges& ranges, const Int8Choice& choice) const;
+  /// MatMul, and Gemm without a transposed first input or factors; the rest is told.
+  Result<std::vector<LeftOut>> write_dynamic_int8(const std::filesystem::path& file, int weight_bits) const;
+  /// All regions' weights.
+  Result<> write_weight_int8(const std::filesystem::path& file) const;
+  /// Nodes whose operators do not take halves at this opset, or whose tensors' types the graph does not tell, stay in float32
+  /// between Casts, and are told. Finite weights that float16 can't hold become its largest.
+  Result<std::vector<LeftOut>> write_half(const std::filesystem::path& file, HalfType type) const;
 
  private:
   struct Impl;

@@ -1,10 +1,7 @@
-#include "variant/rewriter.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/npy.h"
-#include "model/test_folder.h"
+#include "variant/test_models.h"
 
 namespace fiel {
 namespace {
@@ -12,59 +9,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-/// Models are made and checked by the onnx package.
-class Rewriting : public ::testing::Test {
- protected:
-  static constexpr const char* kMake = R"(
-import numpy as np, onnx
-from onnx import TensorProto as T, helper as h, numpy_helper as nh
-random = np.random.default_rng(3)
-f = lambda *shape: random.standard_normal(shape).astype(np.float32)
-node, value = h.make_node, h.make_tensor_value_info
-)";
-  static constexpr const char* kUse = R"(
-import numpy as np, onnx, onnxruntime
-def run(name, x):  # OpenVINO and the onnx package give Softmax of opset 11 and 12 the meaning of opset 13
-    onnx.checker.check_model(onnx.load(name), full_check=True)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(name, options).run(None, {'x': x})
-x = np.random.default_rng(4).standard_normal((2, 3, 8, 8)).astype(np.float32)
-)";
-
-  // Opset 12, weights in a Constant node and in initialisers, operators that opset 13 changed, a Gemm with and one without
-  // transB, a bias, one weight that is used twice.
-  void make_net() {
-    ASSERT_TRUE(folder_.python(std::string(kMake) + R"(
-nodes = [node('Constant', [], ['w0'], value=nh.from_array(f(4, 3, 3, 3))),
-         node('Conv', ['x', 'w0', 'b0'], ['c'], name='conv', pads=[1, 1, 1, 1]),
-         node('Relu', ['c'], ['r']),
-         node('Softmax', ['r'], ['s'], axis=1),
-         node('Add', ['r', 's'], ['a']),
-         node('GlobalAveragePool', ['a'], ['p']),
-         node('Squeeze', ['p'], ['q'], axes=[2, 3]),
-         node('MatMul', ['q', 'w1'], ['m'], name='matmul'),
-         node('Split', ['m'], ['h0', 'h1'], axis=1, split=[4, 2]),
-         node('Gemm', ['h0', 'w2'], ['g'], name='gemm', transB=1),
-         node('MatMul', ['g', 'w1'], ['n'], name='again'),
-         node('Softmax', ['n'], ['y'], name='last', axis=1)]
-graph = h.make_graph(nodes, 'net', [value('x', T.FLOAT, ['N', 3, 8, 8])], [value('y', T.FLOAT, ['N', 6]), value('h1', T.FLOAT, ['N', 2])],
-                     [nh.from_array(a, n) for n, a in (('b0', f(4)), ('w1', f(4, 6)), ('w2', f(4, 4)))])
-model = h.make_model(graph, opset_imports=[h.make_opsetid('', 12)], ir_version=7)
-model.metadata_props.add(key='author', value='us')
-onnx.save(model, 'net.onnx')
-)"));
-  }
-
-  Rewriter open(const char* name) {
-    auto opened = Rewriter::open(folder_ / name);
-    EXPECT_TRUE(opened) << opened.error().message;
-    return std::move(*opened);
-  }
-
-  TestFolder folder_;
-};
 
 std::vector<std::string> names(const Rewriter& rewriter) {
   std::vector<std::string> all;
@@ -85,11 +29,38 @@ TEST_F(Rewriting, TheObserverTellsTheRangeOfEachActivation) {
   ASSERT_TRUE(open("net.onnx").write_observer(folder_ / "observer.onnx"));
   EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
 outputs = run('observer.onnx', x)
-assert len(outputs) == 12 and all(o.shape == () for o in outputs)
+assert len(outputs) == 16 and all(o.shape == () for k, o in enumerate(outputs) if k % 4 < 3)
+assert list(outputs[3]) == [2, 3, 8, 8], outputs[3]
 assert np.isclose(outputs[0], x.min()) and np.isclose(outputs[1], x.max()), outputs
 names = [o.name for o in onnx.load('observer.onnx').graph.output]
 assert np.isclose(outputs[2], (x * x).mean(), rtol=1e-5), outputs
-assert names[:4] == ['fiel/low/0', 'fiel/high/0', 'fiel/power/0', 'fiel/low/1'], names
+assert names[:5] == ['fiel/low/0', 'fiel/high/0', 'fiel/power/0', 'fiel/shape/0', 'fiel/low/1'], names
+)"));
+}
+
+TEST_F(Rewriting, AnotherObserverGivesActivationsThemselves) {
+  make_net();
+  const std::vector<std::string> asked = {"x", "g"};
+  ASSERT_TRUE(open("net.onnx").write_values_observer(folder_ / "values.onnx", asked));
+  EXPECT_THAT(open("net.onnx").activations(), ElementsAre("x", "q", "h0", "g"));
+  EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
+values = run('values.onnx', x)
+assert np.array_equal(values[0], x.ravel()) and values[1].shape == (8,), values[1].shape
+)"));
+}
+
+TEST_F(Rewriting, SymmetricActivationsAreInt8AroundZero) {
+  make_net();
+  const Ranges ranges = {{"x", {-5, 4}}, {"q", {0, 5}}, {"h0", {-20, 20}}, {"g", {-60, 60}}};
+  ASSERT_TRUE(open("net.onnx").write_int8(folder_ / "even.onnx", ranges,
+                                          {.regions = {"conv", "gemm"}, .activations = Activations::kInt8Symmetric}));
+  EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
+near, near1 = run('even.onnx', x)
+y, h1 = run('net.onnx', x)
+assert 0 < np.abs(near1 - h1).max() < 0.05 * np.abs(h1).max()
+constants = {i.name: onnx.numpy_helper.to_array(i) for i in onnx.load('even.onnx').graph.initializer}
+assert constants['fiel/x/zero'].dtype == np.int8 and constants['fiel/x/zero'] == 0
+assert np.isclose(constants['fiel/x/scale'], 5 / 127), constants['fiel/x/scale']
 )"));
 }
 
@@ -141,14 +112,19 @@ onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', 17)], ir_version
 
 TEST_F(Rewriting, ModelsThatCannotBeRewrittenAreRefusedWithTheReason) {
   ASSERT_TRUE(folder_.python(std::string(kMake) + R"(
-def save(name, nodes, opset, initialisers=(), **more):
-    graph = h.make_graph(nodes, 'net', [value('x', T.FLOAT, [2])], [value('y', T.FLOAT, [2])], initialisers)
-    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', opset)], ir_version=8), name, **more)
+def save(name, nodes, opset, initialisers=(), sparse=()):
+    graph = h.make_graph(nodes, 'net', [value('x', T.FLOAT, [2])], [value('y', T.FLOAT, [2])], initialisers, sparse_initializer=sparse)
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', opset)], ir_version=8), name)
 relu = [node('Relu', ['x'], ['y'])]
 save('old.onnx', relu, 10)
 branch = h.make_graph([node('Relu', ['x'], ['z'])], 'b', [], [value('z', T.FLOAT, [2])])
 save('flow.onnx', [node('If', ['c'], ['y'], name='either', then_branch=branch, else_branch=branch)], 17, [nh.from_array(np.array(True), 'c')])
-save('far.onnx', [node('Add', ['x', 'w'], ['y'])], 17, [nh.from_array(f(2), 'w')], save_as_external_data=True, location='w.bin', size_threshold=0)
+values, indices = h.make_tensor('w', T.FLOAT, [1], [1.0]), h.make_tensor('i', T.INT64, [1], [0])
+save('sparse.onnx', [node('Add', ['x', 'w'], ['y'])], 17, sparse=[h.make_sparse_tensor(values, indices, [2])])
+model = onnx.load('old.onnx')
+model.opset_import[0].version = 17
+model.functions.append(h.make_function('mine', 'Fine', ['x'], ['y'], [node('Relu', ['x'], ['y'])], [h.make_opsetid('', 17)]))
+onnx.save(model, 'functions.onnx')
 open('cut.onnx', 'wb').write(b'\x0a\xff\xff')
 )"));
   const auto message = [&](const char* name) {
@@ -157,7 +133,8 @@ open('cut.onnx', 'wb').write(b'\x0a\xff\xff')
   };
   EXPECT_THAT(message("old.onnx"), HasSubstr("opset 10"));
   EXPECT_THAT(message("flow.onnx"), HasSubstr("If node either"));
-  EXPECT_THAT(message("far.onnx"), HasSubstr("weights w lie in another file"));
+  EXPECT_THAT(message("sparse.onnx"), HasSubstr("initialiser w is sparse"));
+  EXPECT_THAT(message("functions.onnx"), HasSubstr("functions of its own (Fine)"));
   EXPECT_THAT(message("cut.onnx"), HasSubstr("no ONNX file"));
 }
 
@@ -171,17 +148,6 @@ onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', 17)], ir_version
   EXPECT_NEAR(open("net.onnx").weight_noise(0, 8), (step - 0.4) * (step - 0.4) / (2 * 100 * 100 + 0.16), 1e-9);
   EXPECT_NEAR(Rewriter::activation_noise({0, 255}, 4), 1.0 / 12 / 4, 1e-9);
   EXPECT_EQ(Rewriter::activation_noise({0, 0}, 0), 0);
-}
-
-TEST(UInt8Scale, HoldsZeroAndBothEnds) {
-  const UInt8Scale both = uint8_scale({-1, 3});
-  EXPECT_FLOAT_EQ(both.scale, 4.0F / 255);
-  EXPECT_EQ(both.zero_point, 64);
-  EXPECT_EQ(uint8_scale({2, 3}).zero_point, 0);  // reaches down to zero
-  EXPECT_EQ(uint8_scale({-3, -2}).zero_point, 255);
-  EXPECT_FLOAT_EQ(uint8_scale({5, 5}).scale, 5.0F / 255);
-  EXPECT_EQ(uint8_scale({0, 0}).scale, 1.0F);
-  EXPECT_EQ(uint8_scale({0, 1e-45}).scale, 1.0F);  // no normal number
 }
 
 }  // namespace

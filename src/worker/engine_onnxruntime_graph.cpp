@@ -91,6 +91,10 @@ void forget_later_shapes(onnx::GraphProto& graph) {
 }  // namespace
 
 EngineResult<ModelSource> read_source(const BuildRequest& request) {
+  const auto extension = request.model.extension();
+  if (extension == ".xml" || extension == ".tflite") {
+    return engine_fail("unsupported", fmt::format("ONNX Runtime does not read {} files", extension.string()));
+  }
   onnx::ModelProto model = FIEL_TRY_ENGINE(read_model(request.model));
   onnx::GraphProto& graph = *model.mutable_graph();
   std::set<std::string> constants;

@@ -194,5 +194,81 @@ class Recurrent(RealEngines):
         self.assertGreater(len(shown["candidates"]), 1)
 
 
+SETS = """
+fiel = 1
+[model]
+path = "model.onnx"
+[data]
+calibration = "calibration"
+tuning      = "tuning"
+holdout     = "holdout"
+[target]
+engines = ["openvino"]
+[[accuracy.task]]
+name      = "agreement"
+evaluator = "agreement"
+output    = "probabilities"
+max_drop  = 0.1
+[[variant]]
+name  = "ir"
+model = "ir/model.xml"
+"""
+
+
+class VariantsWithSetsOfTheirOwn(RealEngines):
+    """Fiel's own variants and somebody else's file, from the contract to a bundle that is verified without calibration data."""
+
+    @classmethod
+    def setUpClass(cls):
+        import openvino as ov
+        cls.make_classifier()
+        images = np.load(cls.home / "samples/inputs.npz")["image"]
+        for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
+            (cls.home / name).mkdir()
+            np.savez(cls.home / name / "inputs.npz", image=some)
+        (cls.home / "ir").mkdir()
+        ov.save_model(ov.convert_model(str(cls.home / "model.onnx")), cls.home / "ir/model.xml", compress_to_fp16=False)
+        (cls.home / "contract.toml").write_text(SETS)
+        cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "60 s", "--json",
+                             "--routes", "variant=[float32|int8|int8_mse|weight_int8|fp16|ir]", timeout=200)
+
+    def candidate(self, variant):
+        return next(c for c in self.shown()["candidates"] if c["settings"].get("variant") == variant)
+
+    def test_each_was_made_and_built(self):
+        for variant in ("int8", "int8_mse", "weight_int8", "fp16", "ir"):
+            with self.subTest(variant):
+                self.assertTrue(self.candidate(variant)["artifact"], self.candidate(variant))
+        self.assertIn("counting the values", self.tuned.err)
+
+    def export(self, variant):
+        bundle = self.home / f"bundle-{variant}"
+        done = self.fiel("export", "run", "-o", bundle, "--candidate", self.candidate(variant)["id"])
+        self.assertEqual(done.status, 0, done.err)
+        return bundle
+
+    def test_a_bundle_of_8_bits_is_verified_and_calibrates_nothing(self):
+        bundle = self.export("int8")
+        shutil.move(self.home / "calibration", self.home / "gone")
+        self.addCleanup(shutil.move, self.home / "gone", self.home / "calibration")
+        done = self.fiel("verify", bundle, "--json", timeout=200)
+        self.assertIn(done.status, (0, 8, 9), done.err)  # how accurate and fast it is is this machine's matter
+        checks = json.loads(done.out)["checks"]
+        self.assertEqual((checks["seal"]["result"], checks["environment"]["result"]), ("passed", "passed"), done.err)
+        self.assertIn(checks["accuracy"]["result"], ("passed", "failed"))
+
+    def test_a_file_of_somebody_else_is_sealed_with_its_digest(self):
+        digests = json.loads((self.export("ir") / "bundle.json").read_text())["digests"]
+        self.assertRegex(digests["variant"], "^[0-9a-f]{64}$")
+        self.assertNotEqual(digests["variant"], digests["model"])
+
+    def test_a_file_that_is_no_such_model_is_refused_with_its_place(self):
+        self.addCleanup((self.home / "bad.toml").unlink)
+        (self.home / "bad.toml").write_text(SETS.replace("ir/model.xml", "other.onnx"))
+        done = self.fiel("routes", "bad.toml")
+        self.assertEqual(done.status, 2)
+        self.assertIn("bad.toml:18: variant.model: there is no file", done.err)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,38 @@
+// Which variants of a model are there, and how is each made? Their names are the knob's values.
+//
+//   int8               every region in 8 bits, ranges by the extremes seen
+//   int8_75, int8_50   the share in per cent that loses least alone
+//   int8_conv, int8_matmul   those of one kind, where there are both
+//   int8_average, int8_p9999, int8_p999, int8_mse, int8_entropy   as int8 with other ranges: as fast, so they stand in for it
+//   int8_symmetric     as int8 with int8 activations around zero
+//   dynamic_int8       products quantised as they come, where most weights are of products
+//   weight_int8        weights alone
+//   fp16, bf16         halves between float32 inputs and outputs
+//
+// The better ones come first, since searches go by that order. Knows no data: what needs ranges says so.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "variant/rewriter.h"
+
+namespace fiel {
+
+struct Recipe {
+  enum class Kind { kStaticInt8, kDynamicInt8, kWeightInt8, kFloat16, kBFloat16 };
+  std::string name;
+  Kind kind = Kind::kStaticInt8;
+  std::set<std::string> regions = {};  // may become 8 bit, and of them the share that loses least does
+  std::string ranges = "min_max";      // how they are chosen; static int8 only
+  double share = 1;
+  Activations activations = Activations::kUInt8;
+  std::string stands_in_for = {};      // a recipe that gives the same nodes in the same types
+
+  bool needs_ranges() const { return kind == Kind::kStaticInt8; }
+};
+
+std::vector<Recipe> recipes(const Rewriter& rewriter);
+
+}  // namespace fiel
