@@ -78,7 +78,8 @@ def voices(which, count, seed, steps=48):
     """({input [steps, 1, 576], sr [steps]}, a 0 or 1 for each step, slice)."""
     generator, speaker = np.random.default_rng(seed), Speaker()
     for i in range(count):
-        said = speaker.say(WORDS[which][generator.integers(len(WORDS[which]))], VOICES[which][generator.integers(len(VOICES[which]))])
+        text, voice = (kinds[which][generator.integers(len(kinds[which]))] for kinds in (WORDS, VOICES))
+        said = speaker.say(text, voice)
         sound, start = np.zeros(steps * STEP), int(generator.integers(0, steps * STEP // 2))
         said = said[: len(sound) - start] * generator.uniform(0.3, 1.0)
         sound[start : start + len(said)] = said

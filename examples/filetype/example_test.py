@@ -58,9 +58,9 @@ class Data(unittest.TestCase):
             self.assertEqual(len(pairs), len(set(pairs)))
 
     def test_the_sets_share_no_file_no_style_and_no_sample(self):
-        origins, samples = set(), set()
+        origins, samples, seen = set(), set(), set()
         for which in prepare.SETS:
-            rows = list(prepare.samples(which))
+            rows = list(prepare.samples(which, seen))
             self.assertGreater(len(rows), {"calibration": 120, "tuning": 400, "holdout": 1000}[which])
             own_origins, own_samples = {row[3] for row in rows}, {row[0].tobytes() for row in rows}
             self.assertEqual((len(own_origins), len(own_samples)), (len(rows), len(rows)))
@@ -74,7 +74,7 @@ class Data(unittest.TestCase):
         self.assertEqual(len(records), len(set(records)))
 
     def test_the_same_script_makes_the_same_samples_twice(self):
-        first, second = ([(row[0].tobytes(), *row[1:]) for row in prepare.samples("calibration")] for _ in range(2))
+        first, second = ([(row[0].tobytes(), *row[1:]) for row in prepare.samples("calibration", set())] for _ in range(2))
         self.assertEqual(first, second)
 
     def test_a_slice_is_what_it_says(self):

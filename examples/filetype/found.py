@@ -46,9 +46,9 @@ SOURCES = {
         "holdout": [(CMAKE / "Help/command", "*.rst"), (CMAKE / "Help/release", "*.rst"),
                     (CMAKE / "Help/manual", "*.rst"), (CMAKE / "Help/generator", "*.rst")]}),
     "shell": (b"#!", {
-        "calibration": [(SCRIPTS, "*.prerm")],
-        "tuning": [(SCRIPTS, "*.postrm"), (SCRIPTS, "*.preinst")],
-        "holdout": [(Path("/usr/bin"), "*"), (Path("/usr/sbin"), "*"), (SCRIPTS, "*.postinst")]}),
+        "calibration": [],
+        "tuning": [(SCRIPTS, "*.p*")],
+        "holdout": [(Path("/usr/bin"), "*"), (Path("/usr/sbin"), "*")]}),
     "perl": (b"", {
         "calibration": [(LIBRARIES / "perl-base/IO", "**/*.pm")],
         "tuning": [(LIBRARIES / "perl-base", "*.pm")],

@@ -96,7 +96,9 @@ def make_sqlite(voice, rng):
     data.execute(f"create table {name}s ({', '.join(key.replace('-', '_') for key in keys)})")
     data.executemany(f"insert into {name}s values ({', '.join('?' * len(keys))})", rows)
     data.commit()
-    return data.serialize()
+    content = data.serialize()
+    data.close()
+    return content
 
 
 def make_wav(voice, rng):

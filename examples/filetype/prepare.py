@@ -109,10 +109,10 @@ def cut(content, how, is_text, generator):
     return content
 
 
-def samples(which):
-    """(features, type, slice, where it is from); what the model would not be asked about, and repeats, are left out."""
+def samples(which, seen):
+    """(features, type, slice, where it is from). What the model would not be asked about is left out, and what is in the
+    set `seen`, which grows by them: different files may look the same to the model."""
     generator = np.random.default_rng(SETS[which]["seed"] + 100)
-    seen = set()
     for number, (kind, origin, content) in enumerate(collect(which)):
         is_text = kind not in {*made_binary.MAKERS, "elf", "ttf"}
         how = SLICES[number % len(SLICES)]
@@ -130,12 +130,8 @@ def recipe():
     return "\n".join(f"{file.name} {sha256(file)}" for file in sources) + "\n"
 
 
-def prepare_set(which, force):
+def write_set(which, rows):
     folder = HERE / "data" / which
-    note = folder.with_suffix(".recipe")
-    if not force and note.exists() and note.read_text() == recipe():
-        return print(f"data: {which} is there", file=sys.stderr)
-    rows = list(samples(which))
     print(f"data: {which}, {len(rows)} files of {len({row[1] for row in rows})} types", file=sys.stderr)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -147,7 +143,16 @@ def prepare_set(which, force):
         for number, (_, kind, how, origin) in enumerate(rows):
             labels.writerow([f"{which[0]}{number + 1:04d}", types_of_model.NUMBER[kind], how, kind, origin])
     np.savez_compressed(folder / "inputs.npz", bytes=np.stack([values for values, *_ in rows]))
-    note.write_text(recipe())  # last: a set without it is made again
+
+
+def prepare_data(force):
+    note = HERE / "data/recipe"
+    if not force and note.exists() and note.read_text() == recipe():
+        return print("data: all sets are there", file=sys.stderr)
+    seen = set()
+    for which in SETS:
+        write_set(which, list(samples(which, seen)))
+    note.write_text(recipe())  # last: without it they are made again
 
 
 def main():
@@ -155,8 +160,7 @@ def main():
     parser.add_argument("--force", action="store_true", help="make everything again")
     arguments = parser.parse_args()
     prepare_model(arguments.force)
-    for which in SETS:
-        prepare_set(which, arguments.force)
+    prepare_data(arguments.force)
 
 
 if __name__ == "__main__":
