@@ -155,7 +155,7 @@ def captcha(folder):
 def voice(folder):
     """silero's recurrent detector of speech: states carried over, an int64 input, control flow in the graph."""
     package_file("silero-vad==6.2.3", "/silero_vad_16k_op15.onnx", folder / "model.onnx")
-    for seed, (name, count) in enumerate({"calibration": 16, "tuning": 120, "holdout": 300}.items()):
+    for seed, (name, count) in enumerate({"calibration": 16, "tuning": 150, "holdout": 600}.items()):
         sounds, labels, slices = zip(*media.voices(name, count, seed))
         write_set(folder / "data" / name, None, labels, slices, sounds)
     shutil.copy(Path(__file__).parent / "score.py", folder)

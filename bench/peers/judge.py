@@ -20,7 +20,7 @@ def labels(contract_file, contract, which):
 
 def scores_of_outputs(outputs, contract_file, contract, which, task):
     """The score of each sample whose outputs lie in the folder."""
-    here = Path(contract_file).parent
+    here = Path(contract_file).resolve().parent
     rows = labels(contract_file, contract, which)
     if task["evaluator"] == "top1":
         score = {}

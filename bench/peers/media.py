@@ -25,6 +25,9 @@ class Seeded:
     def randbelow(self, below):
         return int(self.generator.integers(below))
 
+    def choice(self, items):
+        return items[self.randbelow(len(items))]
+
     def randbits(self, bits):
         return int(self.generator.integers(1 << bits))
 
