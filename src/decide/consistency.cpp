@@ -136,6 +136,8 @@ Result<Record> ask_again(Lab& lab, int id) {
 
 }  // namespace
 
+std::int64_t consistency_inferences(const Lab& lab) { return 3 * std::ssize(samples_of_every_shape(lab)); }
+
 Result<> check_consistency(Lab& lab, int id) {
   const std::string key = fmt::format("candidate/{}/consistency", id);
   const bool known = lab.recorder.recorded(key);

@@ -13,4 +13,7 @@ namespace fiel {
 /// find wrong becomes its status, kUnstable.
 Result<> check_consistency(Lab& lab, int id);
 
+/// How many inferences check_consistency asks for.
+std::int64_t consistency_inferences(const Lab& lab);
+
 }  // namespace fiel

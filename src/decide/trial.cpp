@@ -37,15 +37,17 @@ std::string candidate_digest(const Lab& lab, const BuildRoute& route) {
 
 // Two candidates with the same identity would run the same graph in the same way. Settings that the engine does not read
 // back may act in ways that the graph does not show, so what was asked for them counts.
-std::string identity_of(const Lab& lab, const BuildRoute& route, const Effective& effective) {
+// A variant is what its file is, whatever it is called.
+std::string identity_of(const Lab& lab, const BuildRoute& route, const Effective& effective, const std::string& model_digest) {
   if (effective.graph_digest.empty()) return {};
   Sha256 digest;
-  digest.field(route.engine).field(effective.graph_digest);
+  digest.field(route.engine).field(model_digest).field(effective.graph_digest);
   for (const auto& [name, value] : effective.settings) digest.field(name).field(value);
   for (const auto& [name, value] : route.settings) {
     const Knob* knob = lab.space->find_knob(route.engine, name);
     const bool read_back = effective.settings.contains(name);
     const bool environment = knob != nullptr && knob->kind == KnobKind::kEnvironment;
+    if (knob != nullptr && knob->kind == KnobKind::kVariant) continue;
     if (environment || !read_back) digest.field(name).field(value);
   }
   return digest.hex();
@@ -111,7 +113,8 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   body["artifact_bytes"] = bytes;
   body["build_seconds"] = built.build_seconds;
   body["effective"] = effective_json(built.effective);
-  body["identity"] = identity_of(lab, state.route, built.effective);
+  const std::string model_digest = order.model == lab.model.path ? lab.model.digest : FIEL_TRY(sha256_file(order.model));
+  body["identity"] = identity_of(lab, state.route, built.effective, model_digest);
   return body;
 }
 

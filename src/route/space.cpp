@@ -164,6 +164,17 @@ void Space::enumerate(const std::function<bool(const BuildRoute&)>& visit) const
 
 BuildRoute Space::random_route(Rng& rng) const { return RouteSampler(*this).draw(rng); }
 
+std::vector<BuildRoute> in_turns(const std::vector<std::vector<BuildRoute>>& lists) {
+  std::vector<BuildRoute> all;
+  for (std::size_t turn = 0;; ++turn) {
+    const std::size_t before = all.size();
+    for (const auto& list : lists) {
+      if (turn < list.size()) all.push_back(list[turn]);
+    }
+    if (all.size() == before) return all;
+  }
+}
+
 std::vector<BuildRoute> Space::neighbours(const BuildRoute& route) const {
   std::vector<BuildRoute> found;
   const EngineSpace* engine = find_engine(route.engine);
@@ -171,18 +182,20 @@ std::vector<BuildRoute> Space::neighbours(const BuildRoute& route) const {
   const IndexedEngine index(*engine);
   const auto choices = index.choices(route);
   if (!choices) return found;
+  std::vector<std::vector<BuildRoute>> by_knob;
   for (int knob = 0; knob < index.knob_count(); ++knob) {
     const int now = (*choices)[static_cast<std::size_t>(knob)];
     if (now == kNotCounting) continue;
+    auto& turns = by_knob.emplace_back();
     for (int value = 0; value < index.value_count(knob); ++value) {
       if (value == now) continue;
       Choices turned = *choices;
       turned[static_cast<std::size_t>(knob)] = value;
       index.settle(turned);
-      if (index.forbidding(turned) == nullptr) found.push_back(index.route(turned));
+      if (index.forbidding(turned) == nullptr) turns.push_back(index.route(turned));
     }
   }
-  return found;
+  return in_turns(by_knob);
 }
 
 std::optional<BuildRoute> Space::nearest_valid(const BuildRoute& route) const {

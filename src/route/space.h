@@ -33,6 +33,9 @@ struct EngineSpace {
   std::vector<Forbidden> forbidden;
 };
 
+/// The first route of each list, then the second of each, and so on.
+std::vector<BuildRoute> in_turns(const std::vector<std::vector<BuildRoute>>& lists);
+
 class Space {
  public:
   /// kProtocol where names or values are empty, double or hold blanks or []|, a default is none of
@@ -59,8 +62,8 @@ class Space {
   void enumerate(const std::function<bool(const BuildRoute&)>& visit) const;
   /// Each route equally likely. For many draws use a RouteSampler (route/sampler.h).
   BuildRoute random_route(Rng& rng) const;
-  /// All valid canonical routes that differ from `route` in one knob, in a fixed order: the knobs
-  /// as declared. Turning a knob that others depend on drops their settings.
+  /// All valid canonical routes that differ from `route` in one knob, in a fixed order: a first other value of each knob as
+  /// declared, then a second of each, and so on. Turning a knob that others depend on drops their settings.
   std::vector<BuildRoute> neighbours(const BuildRoute& route) const;
   /// The valid route that keeps most of `route`: itself where it is valid; a setting that this
   /// (restricted) space does not allow falls back to the default or to the first value allowed, an

@@ -115,10 +115,10 @@ TEST(Space, NeighboursTurnOneKnob) {
   }
   EXPECT_EQ(texts,
             (std::vector<std::string>{"engine=alpha cache=on cache_size=2 streams=2",
-                                      "engine=alpha cache=on cache_size=2 streams=4",
                                       "engine=alpha cache=on cache_size=2 variant=int8",
                                       "engine=alpha shape=static",  // cache does not count any more
-                                      "engine=alpha", "engine=alpha cache=on"}));
+                                      "engine=alpha", "engine=alpha cache=on",
+                                      "engine=alpha cache=on cache_size=2 streams=4"}));
 }
 
 TEST(Space, NeighboursAreValidAndKnowOneAnother) {

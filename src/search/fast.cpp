@@ -1,4 +1,4 @@
-// fast: the baseline and every change of one knob. Cheap and blind to knobs that only help together
+// fast: the baseline, the other engines' defaults, and every change of one knob, engine by engine in turn. Cheap and blind to knobs that only help together
 // (methodology C2: 9.2 % mean regret on a space of compiler flags, where `mixed` has 1.8 %).
 #include <deque>
 #include <set>
@@ -16,10 +16,12 @@ class Fast : public Strategy {
     const auto add = [&](BuildRoute route) {
       if (known.insert(route).second) queue_.push_back(std::move(route));
     };
+    std::vector<std::vector<BuildRoute>> changes;
     for (const BuildRoute& start : starts(space, baseline)) {
       add(start);
-      for (BuildRoute& neighbour : space.neighbours(start)) add(std::move(neighbour));
+      changes.push_back(space.neighbours(start));
     }
+    for (BuildRoute& change : in_turns(changes)) add(std::move(change));
   }
 
   std::string_view name() const override { return "fast"; }

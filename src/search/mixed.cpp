@@ -1,6 +1,6 @@
 // mixed: first as fast, then the product of what helped. Knobs rarely help alone and hurt together,
 // but how much they help together no single change can tell.
-//   1  the starts and all their one-knob changes, but for values that stand in for others
+//   1  the starts; then all their one-knob changes in turns, the fastest start's first, but for values that stand in for others
 //   2  a value that stands in for another (Knob::stand_ins), where that other one was rejected, or is faster than the start
 //   3  where a start turned out not to be admissible (an engine's default can be too imprecise),
 //   its
@@ -16,6 +16,7 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,12 +94,17 @@ class Mixed : public Strategy {
  public:
   Mixed(const Space& space, const BuildRoute& baseline)
       : space_(space), starts_(starts(space, baseline)) {
-    for (const BuildRoute& start : starts_) enqueue_with_neighbours(start);
+    for (const BuildRoute& start : starts_) enqueue(start);
   }
 
   std::string_view name() const override { return "mixed"; }
 
   std::optional<BuildRoute> ask() override {
+    if (queue_.empty() && stage_ == Stage::kStarts) {
+      std::ranges::stable_sort(starts_, std::ranges::greater{}, [this](const BuildRoute& start) { return speedup(start); });
+      enqueue_changes(starts_);
+      stage_ = Stage::kOneKnob;
+    }
     if (queue_.empty() && stage_ == Stage::kOneKnob) {
       for (const BuildRoute& start : starts_) enqueue_stand_ins(start);
       stage_ = Stage::kStandIns;
@@ -129,16 +135,18 @@ class Mixed : public Strategy {
   }
 
  private:
-  enum class Stage { kOneKnob, kStandIns, kReplaced, kProduct };
+  enum class Stage { kStarts, kOneKnob, kStandIns, kReplaced, kProduct };
 
   void enqueue(const BuildRoute& route) {
     if (known_.insert(route).second) queue_.push_back(route);
   }
 
-  void enqueue_with_neighbours(const BuildRoute& start) {
-    enqueue(start);
-    for (const BuildRoute& neighbour : space_.neighbours(start)) {
-      if (!stands_in(neighbour)) enqueue(neighbour);
+  // One engine's changes and another's in turn, so that a short budget sees some of each.
+  void enqueue_changes(std::span<const BuildRoute> routes) {
+    std::vector<std::vector<BuildRoute>> changes;
+    for (const BuildRoute& route : routes) changes.push_back(space_.neighbours(route));
+    for (const BuildRoute& change : in_turns(changes)) {
+      if (!stands_in(change)) enqueue(change);
     }
   }
 
@@ -207,7 +215,7 @@ class Mixed : public Strategy {
       }
       if (best == nullptr) continue;
       start = best->route;
-      enqueue_with_neighbours(start);
+      enqueue_changes({&start, 1});
     }
   }
 
@@ -252,7 +260,7 @@ class Mixed : public Strategy {
 
   Space space_;
   std::vector<BuildRoute> starts_;
-  Stage stage_ = Stage::kOneKnob;
+  Stage stage_ = Stage::kStarts;
   std::deque<BuildRoute> queue_;
   std::set<BuildRoute> known_;
   std::map<BuildRoute, Trial> trials_;

@@ -11,8 +11,7 @@ namespace fiel {
 /// Every route, in the space's fixed order.
 std::unique_ptr<Strategy> make_full(const Space& space);
 
-/// The baseline, then every change of one knob of it; then the same for each other engine, starting
-/// from its default.
+/// The baseline and each other engine's default; then every change of one knob of those, in turns.
 std::unique_ptr<Strategy> make_fast(const Space& space, const BuildRoute& baseline);
 
 /// As fast, then the product of the values that helped.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "decide/consistency.h"
 #include "decide/judge_full.h"
 #include "decide/session.h"
 #include "decide/trial.h"
@@ -146,8 +147,9 @@ Costs costs_so_far(const Lab& lab, int comparator, std::int64_t holdout_size) {
   }
   const auto gate = lab.recorder.journal().body(fmt::format("candidate/{}/gate", comparator));
   if (gate && gate->contains("seconds")) costs.gate_seconds = (*gate)["seconds"].get<double>();
-  costs.holdout_seconds = costs.gate_seconds * static_cast<double>(holdout_size) /
-                          std::max(1.0, static_cast<double>(lab.tuning.get().samples.size()));
+  const double gate_seconds_per_sample = costs.gate_seconds / std::max(1.0, static_cast<double>(lab.tuning.get().samples.size()));
+  costs.holdout_seconds = gate_seconds_per_sample * static_cast<double>(holdout_size);
+  costs.consistency_seconds = gate_seconds_per_sample * static_cast<double>(consistency_inferences(lab));
   return costs;
 }
 

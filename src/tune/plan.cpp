@@ -21,7 +21,9 @@ BudgetPlan plan_budget(const Costs& costs, double spent_seconds, double wall_sec
   BudgetPlan plan;
   const auto fewest = static_cast<double>(fewest_sessions);
   plan.proof_seconds = pair * (fewest + kEstimatingSessions) + 2 * costs.holdout_seconds;
-  const double proof = pair * (kPairSessions * fewest + kEstimatingSessions) + 2 * costs.holdout_seconds;
+  // The comparator and as many nominees as there may be, in front of the proof.
+  const double finalists = costs.consistency_seconds * (1 + kMaxNominees);
+  const double proof = finalists + pair * (kPairSessions * fewest + kEstimatingSessions) + 2 * costs.holdout_seconds;
   const auto reserve_for = [&](int entrants) {
     const double race = kRaceSessions * (entrants + 1) * costs.session_seconds_per_process;
     return proof + race + kGateShare * entrants * costs.gate_seconds;

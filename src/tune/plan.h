@@ -10,6 +10,7 @@ struct Costs {
   double session_seconds_per_process = 0;  // one process of a session: start, load, probe, three rounds
   double gate_seconds = 0;                 // one full judgement on the tuning set
   double holdout_seconds = 0;              // one judgement on the hold-out
+  double consistency_seconds = 0;          // one finalist asked again and again (decide/consistency.h)
 };
 
 struct BudgetPlan {
