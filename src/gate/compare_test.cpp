@@ -12,29 +12,12 @@ namespace {
 using testing::floats;
 using testing::integers;
 using testing::kAllDTypes;
+using testing::kAllMetrics;
 using testing::kInfinity;
 using testing::kNaN;
 using testing::make_tensor;
+using testing::widest;
 using ::testing::HasSubstr;
-
-constexpr std::array kAllMetrics{
-    TensorMetric::kMaxAbs, TensorMetric::kMaxRel, TensorMetric::kAllclose,       TensorMetric::kL2,
-    TensorMetric::kCosine, TensorMetric::kSqnr,   TensorMetric::kArgmaxAgreement};
-
-/// A rule so wide that only what is forbidden under every rule can fail it.
-TensorRule widest(TensorMetric metric) {
-  TensorRule rule;
-  rule.output = "y";
-  rule.metric = metric;
-  if (metric == TensorMetric::kAllclose) {
-    rule.rtol = 1e300;
-  } else if (higher_is_nearer(metric)) {
-    rule.min = -kInfinity;
-  } else {
-    rule.max = kInfinity;
-  }
-  return rule;
-}
 
 TensorRule bounded(TensorMetric metric, double bound) {
   TensorRule rule;

@@ -1,4 +1,4 @@
-// Tensors for this room's tests. Not for the product.
+// Tensors and rules for this room's tests and the proofs. Not for the product.
 #pragma once
 
 #include <array>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "contract/contract.h"
+#include "gate/compare.h"
 #include "gate/elements.h"
 #include "model/tensor.h"
 
@@ -64,6 +66,25 @@ inline Tensor make_tensor(DType dtype, Shape shape, const std::vector<double>& v
   for (const double x : values) append_as(tensor.bytes, dtype, x);
   FIEL_CHECK(element_count(tensor.shape) == static_cast<std::int64_t>(values.size()));
   return tensor;
+}
+
+inline constexpr std::array kAllMetrics{
+    TensorMetric::kMaxAbs, TensorMetric::kMaxRel, TensorMetric::kAllclose,       TensorMetric::kL2,
+    TensorMetric::kCosine, TensorMetric::kSqnr,   TensorMetric::kArgmaxAgreement};
+
+/// A rule for output y so wide that only what is forbidden under every rule can fail it.
+inline TensorRule widest(TensorMetric metric) {
+  TensorRule rule;
+  rule.output = "y";
+  rule.metric = metric;
+  if (metric == TensorMetric::kAllclose) {
+    rule.rtol = 1e300;
+  } else if (higher_is_nearer(metric)) {
+    rule.min = -kInfinity;
+  } else {
+    rule.max = kInfinity;
+  }
+  return rule;
 }
 
 inline Tensor floats(const std::vector<double>& values) {

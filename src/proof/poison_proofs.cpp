@@ -16,15 +16,14 @@ namespace fiel {
 namespace {
 
 using testing::kAllDTypes;
+using testing::kAllMetrics;
 using testing::kInfinity;
 using testing::kNaN;
 using testing::make_tensor;
+using testing::widest;
 
 constexpr int kSamples = 8;
 constexpr int kPoisoned = 5;  // the sample that the poison is planted in
-constexpr std::array kMetrics{TensorMetric::kMaxAbs, TensorMetric::kMaxRel, TensorMetric::kAllclose, TensorMetric::kL2,
-                              TensorMetric::kCosine, TensorMetric::kSqnr,   TensorMetric::kArgmaxAgreement};
-
 // A row with its peak at the sample's class; small whole numbers, so that every dtype but bool holds them.
 std::vector<double> row(int i) {
   std::vector<double> values{1, 2, 1, 2, 1};
@@ -83,21 +82,6 @@ std::vector<Poison> poisons(DType dtype) {
   return all;
 }
 
-// So wide that no number fails it.
-TensorRule widest(TensorMetric metric) {
-  TensorRule rule;
-  rule.output = "y";
-  rule.metric = metric;
-  if (metric == TensorMetric::kAllclose) {
-    rule.rtol = 1e300;
-  } else if (higher_is_nearer(metric)) {
-    rule.min = -kInfinity;
-  } else {
-    rule.max = kInfinity;
-  }
-  return rule;
-}
-
 struct Ground {
   Contract contract;
   SampleSet set;
@@ -149,7 +133,7 @@ Findings poisoned_answers(int) {
     const auto clean_answer = [dtype](int i) { return right(dtype, i); };
     ground.contract.accuracy.tensors.clear();
     const ReferenceStore reference = ground.reference(clean_answer);
-    for (const TensorMetric metric : kMetrics) {
+    for (const TensorMetric metric : kAllMetrics) {
       ground.contract.accuracy.tensors = {widest(metric)};
       ++clean;
       refused_clean += ground.judge(reference, clean_answer).status == GateStatus::kAdmissible ? 0 : 1;
