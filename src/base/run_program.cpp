@@ -17,6 +17,8 @@ constexpr std::size_t kReadBytes = 1 << 20;  // a turn; then the other descripto
 constexpr double kGraceSeconds = 0.5;
 constexpr double kTickSeconds =
     0.02;  // how often we ask for the end where the kernel can't tell us
+constexpr double kLookSeconds = 0.05;
+WhileWaiting* innermost = nullptr;  // the coordinator is one thread
 
 double now_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -43,6 +45,15 @@ bool wait_for_events(Child& child, int cancel_fd, bool has_input, double seconds
 
 }  // namespace
 
+WhileWaiting::WhileWaiting(std::function<void()> look) : look_(std::move(look)), outer_(innermost) { innermost = this; }
+
+WhileWaiting::~WhileWaiting() { innermost = outer_; }
+
+bool look_around() {
+  for (const WhileWaiting* one = innermost; one != nullptr; one = one->outer_) one->look_();
+  return innermost != nullptr;
+}
+
 Result<ProgramResult> run_program(const std::vector<std::string>& argv,
                                   const ProgramOptions& options) {
   Child child = FIEL_TRY(Child::start({.argv = argv,
@@ -62,7 +73,8 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv,
       return fail(ErrorKind::kTimeout,
                   fmt::format("{} did not end within {} s", argv[0], options.timeout_seconds));
     }
-    if (wait_for_events(child, options.cancel_fd, !rest.empty(), left)) {
+    const double turn = look_around() ? std::min(left, kLookSeconds) : left;
+    if (wait_for_events(child, options.cancel_fd, !rest.empty(), turn)) {
       return fail(ErrorKind::kCancelled, fmt::format("{} was stopped", argv[0]));
     }
     // Asked before reading: what it wrote before its end is then in the pipe. Not the end of its

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -96,6 +97,21 @@ enum class Flow { kOpen, kClosed };
 Flow read_available(const Fd& from, std::string& into, std::size_t max_bytes);
 /// Writes what goes now and shortens `rest`. kClosed: nobody reads any more.
 Flow write_available(const Fd& to, std::string_view& rest);
+
+/// While this object lives, every run_program calls `look` some 20 times a second: for who has another process at work
+/// meanwhile.
+class WhileWaiting {
+ public:
+  explicit WhileWaiting(std::function<void()> look);
+  WhileWaiting(const WhileWaiting&) = delete;
+  WhileWaiting& operator=(const WhileWaiting&) = delete;
+  ~WhileWaiting();
+
+ private:
+  std::function<void()> look_;
+  WhileWaiting* outer_;  // they are nested
+  friend bool look_around();  // false: there is nobody who wants to
+};
 
 struct ProgramOptions {
   std::string_view input = {};

@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/subprocess.h"
 #include "base/units.h"
 #include "model/npy.h"
 
@@ -108,31 +109,66 @@ Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> fil
   return outputs;
 }
 
-Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,
-                                                const Deadlines& deadlines) {
-  const InferOrder order{.samples = {.set = set, .indices = {indices.begin(), indices.end()}}, .batch = live.batch};
-  auto answer = request_infer(*live.worker, order,
-                              deadlines.infer_base + deadlines.infer_per_sample * static_cast<double>(indices.size()));
-  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
-  auto outputs = read_outputs(std::get<InferResult>(answer).outputs);
-  if (!outputs) {
-    return Failure{.kind = FailureKind::kProtocol, .message = outputs.error().message, .phase = "infer",
-                   .log_tail = {}, .exit_status = {}, .signal = {}};
-  }
-  return std::move(*outputs);
+namespace {
+
+InferOrder order_of(const Live& live, const SampleSet& set, std::span<const int> indices) {
+  return {.samples = {.set = set, .indices = {indices.begin(), indices.end()}}, .batch = live.batch};
 }
 
-Result<std::optional<Failure>> infer_set(Lab& lab, Live& live, const SampleSet& set, std::span<const int> order,
-                                         std::span<const std::size_t> stops, const TakeChunk& take) {
-  const auto step = static_cast<std::size_t>(chunk_size(lab));
+double infer_deadline(const Deadlines& deadlines, std::size_t samples) {
+  return deadlines.infer_base + deadlines.infer_per_sample * static_cast<double>(samples);
+}
+
+Outcome<std::vector<SampleOutputs>> read_chunk(const InferResult& result) {
+  auto outputs = read_outputs(result.outputs);
+  if (outputs) return std::move(*outputs);
+  return Failure{.kind = FailureKind::kProtocol, .message = outputs.error().message, .phase = "infer",
+                 .log_tail = {}, .exit_status = {}, .signal = {}};
+}
+
+// Pieces of `order` of at most `step`, which end at `stops` too.
+std::vector<std::span<const int>> cut(std::span<const int> order, std::size_t step, std::span<const std::size_t> stops) {
+  std::vector<std::span<const int>> chunks;
   for (std::size_t done = 0; done < order.size();) {
     std::size_t end = std::min(done + step, order.size());
     for (const std::size_t stop : stops) {
       if (done < stop && stop < end) end = stop;
     }
-    auto outputs = infer_chunk(live, set, order.subspan(done, end - done), deadlines_for(lab.contract));
-    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
+    chunks.push_back(order.subspan(done, end - done));
     done = end;
+  }
+  return chunks;
+}
+
+}  // namespace
+
+Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,
+                                                const Deadlines& deadlines) {
+  auto answer = request_infer(*live.worker, order_of(live, set, indices), infer_deadline(deadlines, indices.size()));
+  if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
+  return read_chunk(std::get<InferResult>(answer));
+}
+
+// One chunk is taken while the next one runs.
+Result<std::optional<Failure>> infer_set(Lab& lab, Live& live, const SampleSet& set, std::span<const int> order,
+                                         std::span<const std::size_t> stops, const TakeChunk& take) {
+  const auto chunks = cut(order, static_cast<std::size_t>(chunk_size(lab)), stops);
+  const WhileWaiting watch([&live] { live.worker->look(); });
+  std::optional<Outcome<BegunInfer>> begun;
+  const auto begin = [&](std::span<const int> chunk, const std::filesystem::path& still_read) {
+    const double deadline = infer_deadline(deadlines_for(lab.contract), chunk.size());
+    begun.emplace(begin_infer(*live.worker, order_of(live, set, chunk), deadline, still_read));
+  };
+  if (!chunks.empty()) begin(chunks.front(), {});
+  for (std::size_t i = 0, done = 0; i < chunks.size(); ++i) {
+    if (auto* failure = std::get_if<Failure>(&*begun)) return std::optional(std::move(*failure));
+    auto answer = finish_infer(*live.worker, std::get<BegunInfer>(*begun));
+    if (auto* failure = std::get_if<Failure>(&answer)) return std::optional(std::move(*failure));
+    const std::filesystem::path folder = std::get<BegunInfer>(*begun).folder;
+    if (i + 1 < chunks.size()) begin(chunks[i + 1], folder);
+    auto outputs = read_chunk(std::get<InferResult>(answer));
+    if (auto* failure = std::get_if<Failure>(&outputs)) return std::optional(std::move(*failure));
+    done += chunks[i].size();
     lab.progress.status(fmt::format("candidate {}: {}/{} samples", live.id, done, order.size()));
     const Last last = done == order.size() ? Last::kYes : Last::kNo;
     if (!FIEL_TRY(take(std::get<std::vector<SampleOutputs>>(outputs), last))) break;

@@ -59,6 +59,10 @@ class ProcessWorker : public Worker {
   }
 
   Answer call(Json request, double deadline_seconds) override;
+  void begin(Json request, double deadline_seconds) override;
+  Answer finish() override;
+  bool busy() const override { return busy_; }
+  void look() override;
   void pause() override;
   void resume() override;
   WorkerUsage usage() override { return alive_ ? watch_.usage() : last_usage_; }
@@ -67,8 +71,9 @@ class ProcessWorker : public Worker {
 
  private:
   std::optional<Failure> refuse_unsolicited();
-  std::optional<Answer> turn(std::string_view& rest, double deadline_seconds);
-  void wait_for_events(bool has_rest, double left_seconds);
+  std::optional<Answer> turn();
+  void feed();
+  void wait_for_events(double left_seconds);
   std::optional<Failure> over_limits();
   std::optional<Answer> take_lines(std::string_view bytes, bool request_is_read);
   std::optional<Answer> take_line(std::string_view line, bool request_is_read);
@@ -94,26 +99,53 @@ class ProcessWorker : public Worker {
   bool paused_ = false;
 
   // The request under way.
+  bool busy_ = false;
   std::int64_t id_ = 0;
+  std::string request_;
+  std::string_view rest_;                // of it, not yet written
+  double deadline_ = 0;                  // in now_seconds()
+  std::optional<Failure> found_ = {};    // what went wrong before it was finished
   std::string phase_;
   LineSplitter lines_;
   int progress_lines_ = 0;
 };
 
 Answer ProcessWorker::call(Json request, double deadline_seconds) {
+  begin(std::move(request), deadline_seconds);
+  return finish();
+}
+
+void ProcessWorker::begin(Json request, double deadline_seconds) {
+  if (busy_) (void)finish();
   FIEL_CHECK(request.is_object() && request.contains("type") && request["type"].is_string());
   phase_ = request["type"].get<std::string>();
-  if (!alive_) return failure(FailureKind::kCrash, "the worker has ended before");
+  busy_ = true;
+  found_.reset();
+  if (!alive_) found_ = failure(FailureKind::kCrash, "the worker has ended before");
   if (paused_) resume();
-  if (auto unsolicited = refuse_unsolicited()) return *std::move(unsolicited);
+  if (!found_) found_ = refuse_unsolicited();
+  if (found_) return;
   request["id"] = ++id_;
   progress_lines_ = 0;
-  const std::string text = dump_json(request) + "\n";
-  FIEL_CHECK(text.size() <= kMaxLineBytes);  // callers cut large choices of samples into chunks
-  std::string_view rest = text;
-  const double deadline = now_seconds() + deadline_seconds;
+  request_ = dump_json(request) + "\n";
+  FIEL_CHECK(request_.size() <= kMaxLineBytes);  // callers cut large choices of samples into chunks
+  rest_ = request_;
+  deadline_ = now_seconds() + deadline_seconds;
+  feed();
+}
+
+void ProcessWorker::look() {
+  if (!busy_ || found_ || !alive_) return;
+  feed();
+  found_ = over_limits();
+}
+
+Answer ProcessWorker::finish() {
+  FIEL_CHECK(busy_);
+  busy_ = false;
+  if (found_) return *std::move(found_);
   for (;;) {
-    if (auto answer = turn(rest, deadline)) {
+    if (auto answer = turn()) {
       if (phase_ == "bye" && alive_) {
         child_.wait_for_end(kExitSeconds);
         end(0);
@@ -133,16 +165,16 @@ std::optional<Failure> ProcessWorker::refuse_unsolicited() {
                  fmt::format("it wrote without being asked: {}", excerpt(bytes, 200)));
 }
 
-std::optional<Answer> ProcessWorker::turn(std::string_view& rest, double deadline_seconds) {
-  if (!rest.empty() && write_available(child_.input(), rest) == Flow::kClosed) {
-    child_.input()
-        .close();  // it reads no more; what it says or how it ends comes by the other ways
-    rest = {};
-  }
-  const double left = deadline_seconds - now_seconds();
-  if (!(left > 0))
-    return condemn(FailureKind::kTimeout, "no answer within the deadline", kGraceSeconds);
-  wait_for_events(!rest.empty(), left);
+void ProcessWorker::feed() {
+  if (rest_.empty() || write_available(child_.input(), rest_) != Flow::kClosed) return;
+  child_.input().close();  // it reads no more; what it says or how it ends comes by the other ways
+  rest_ = {};
+}
+
+std::optional<Answer> ProcessWorker::turn() {
+  feed();
+  const double left = deadline_ - now_seconds();
+  wait_for_events(std::max(0.0, left));
   if (is_cancelled(cancel_fd_)) return condemn(FailureKind::kCancelled, "interrupted");
   if (auto over = over_limits()) return *std::move(over);
   // Asked before reading: what it wrote before its end is then in the pipe. A grandchild may hold
@@ -150,14 +182,15 @@ std::optional<Answer> ProcessWorker::turn(std::string_view& rest, double deadlin
   const bool ended = child_.has_ended();
   std::string bytes;
   const bool closed = read_available(child_.output(), bytes, kReadBytes) == Flow::kClosed;
-  if (auto answer = take_lines(bytes, rest.empty())) return answer;
+  if (auto answer = take_lines(bytes, rest_.empty())) return answer;
   if (ended || closed) return crash();
+  if (!(left > 0)) return condemn(FailureKind::kTimeout, "no answer within the deadline", kGraceSeconds);
   return std::nullopt;
 }
 
-void ProcessWorker::wait_for_events(bool has_rest, double left_seconds) {
+void ProcessWorker::wait_for_events(double left_seconds) {
   std::array<pollfd, 4> watched{{{child_.output().get(), POLLIN, 0},
-                                 {has_rest ? child_.input().get() : -1, POLLOUT, 0},
+                                 {rest_.empty() ? -1 : child_.input().get(), POLLOUT, 0},
                                  {child_.end_descriptor(), POLLIN, 0},
                                  {cancel_fd_, POLLIN, 0}}};
   ::poll(watched.data(), watched.size(),

@@ -1,5 +1,6 @@
 // What a worker does when all is well, and what the pool does besides asking it.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/proc.h"
+#include "base/subprocess.h"
 #include "model/npy.h"
 #include "pool/pool_fixture.h"
 
@@ -38,6 +40,55 @@ TEST_F(WorkerTest, OutputsOfAnEarlierRequestCanNotPassForNewOnes) {
   EXPECT_TRUE(read_npy(linked)) << "a file that has another name too is not ours to change";
   EXPECT_FALSE(fs::exists(left.parent_path() / "link.npy"));
   EXPECT_FALSE(fs::exists(left.parent_path() / "folder"));
+}
+
+TEST_F(WorkerTest, OneRequestsOutputsCanBeReadWhileTheNextOneRuns) {
+  const auto worker = start_fake("{}");
+  bring_up(*worker);
+  auto first = begin_infer(*worker, infer_order({5, 2}), kSeconds, {});
+  const InferResult done = value_of(finish_infer(*worker, std::get<BegunInfer>(first)));
+  const auto second = begin_infer(*worker, infer_order({3}), kSeconds, std::get<BegunInfer>(first).folder);
+  EXPECT_TRUE(worker->busy());
+  EXPECT_TRUE(read_npy(done.outputs[0].files.at("y")));
+  const InferResult next = value_of(finish_infer(*worker, std::get<BegunInfer>(second)));
+  EXPECT_FALSE(worker->busy());
+  EXPECT_TRUE(read_npy(done.outputs[0].files.at("y")));
+  EXPECT_EQ(element(read_npy(next.outputs[0].files.at("y"))->view(), 1), 2 * 3.25);
+  value_of(request_infer(*worker, infer_order({1}), kSeconds));
+  EXPECT_FALSE(read_npy(done.outputs[0].files.at("y"))) << "its folder is the third request's";
+}
+
+TEST_F(WorkerTest, AnAnswerThatCameBeforeAnybodyLookedIsInTime) {
+  const auto worker = start_fake("{}");
+  worker->begin({{"type", "hello"}, {"protocol", 1}}, kShortSeconds);
+  ASSERT_TRUE(run_program({"sleep", "1"}, {}));
+  EXPECT_TRUE(std::holds_alternative<Json>(worker->finish()));
+}
+
+TEST_F(WorkerTest, ANewRequestDropsTheAnswerToTheOneBefore) {
+  const auto worker = start_fake("{}");
+  bring_up(*worker);
+  const auto begun = begin_infer(*worker, infer_order({5, 2}), kSeconds, {});
+  ASSERT_TRUE(std::holds_alternative<BegunInfer>(begun));
+  EXPECT_EQ(value_of(request_infer(*worker, infer_order({3}), kSeconds)).outputs[0].index, 3);
+}
+
+TEST_F(WorkerTest, AWorkerIsHeldToItsMemoryWhileAProgramRuns) {
+  auto with_cap = spec(fake_argv(R"({"faults":[{"do":"leak","phase":"infer","bytes":400000000},
+                                               {"do":"hang","phase":"infer"}]})"));
+  with_cap.memory_limit_bytes = std::int64_t{100} << 20;
+  const auto worker = start(with_cap);
+  const pid_t pid = pid_of(*worker);
+  bring_up(*worker);
+  const auto begun = begin_infer(*worker, infer_order({0}), kSeconds, {});
+  {
+    const WhileWaiting watch([&] { worker->look(); });
+    const auto until_dead = fmt::format("while kill -0 {} 2>/dev/null; do :; done", pid);
+    ASSERT_TRUE(run_program({"sh", "-c", until_dead}, {.timeout_seconds = kSeconds}));
+  }
+  EXPECT_FALSE(worker->alive());
+  const auto answer = finish_infer(*worker, std::get<BegunInfer>(begun));
+  EXPECT_EQ(std::get<Failure>(answer).kind, FailureKind::kOutOfMemory);
 }
 
 TEST_F(WorkerTest, AWholeConversationWithTheScriptedEngine) {

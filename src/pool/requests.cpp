@@ -1,9 +1,11 @@
 #include "pool/requests.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -23,8 +25,7 @@ constexpr double kByeSeconds = 2;
 
 // What `read` makes of the answer to `request`; what it refuses, the worker got wrong.
 template <class T, class Read>
-Outcome<T> ask(Worker& worker, const Json& request, double deadline_seconds, const Read& read) {
-  Answer answer = worker.call(request, deadline_seconds);
+Outcome<T> read_answer(Answer answer, const std::string& phase, const Read& read) {
   if (auto* failure = std::get_if<Failure>(&answer)) return std::move(*failure);
   Result<T> result = read(std::get<Json>(answer));
   if (result) return *std::move(result);
@@ -32,10 +33,15 @@ Outcome<T> ask(Worker& worker, const Json& request, double deadline_seconds, con
                                                                        : FailureKind::kEnvironment;
   return Failure{.kind = kind,
                  .message = result.error().message,
-                 .phase = request["type"].get<std::string>(),
+                 .phase = phase,
                  .log_tail = {},
                  .exit_status = {},
                  .signal = {}};
+}
+
+template <class T, class Read>
+Outcome<T> ask(Worker& worker, const Json& request, double deadline_seconds, const Read& read) {
+  return read_answer<T>(worker.call(request, deadline_seconds), request["type"].get<std::string>(), read);
 }
 
 Json shapes_json(std::span<const TrafficShape> shapes) {
@@ -69,15 +75,20 @@ bool spoil(const fs::path& path) {
          ::pwrite(file.get(), &kNoArray, 1, 0) == 1;
 }
 
+// Two, so that what came out of one request can be read while the next one runs.
+constexpr std::array<const char*, 2> kOutputFolders = {"out", "out.other"};
+
 // Where a worker that ended leaves its output files for the next one to write over.
-fs::path spare_folder(const Worker& worker) { return worker.scratch().parent_path() / "out.spare"; }
+fs::path spare_folder(const Worker& worker, std::string_view name) {
+  return worker.scratch().parent_path() / fmt::format("{}.spare", name);
+}
 
 // A file that the worker left there earlier can't pass for a new one, but its pages can be used again (base/files.h,
 // OverWriter).
-Result<fs::path> fresh_output_folder(const Worker& worker) {
-  const fs::path folder = worker.scratch() / "out";
+Result<fs::path> fresh_output_folder(const Worker& worker, std::string_view name = kOutputFolders[0]) {
+  const fs::path folder = worker.scratch() / name;
   std::error_code code;
-  if (!fs::exists(folder, code)) fs::rename(spare_folder(worker), folder, code);
+  if (!fs::exists(folder, code)) fs::rename(spare_folder(worker, name), folder, code);
   FIEL_TRY(ensure_folder(folder));
   std::vector<fs::path> left;
   for (fs::directory_iterator at(folder, code = {}), end; !code && at != end; at.increment(code)) left.push_back(at->path());
@@ -126,18 +137,31 @@ Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double 
   return ask<LoadResult>(worker, request, deadline_seconds, read_load);
 }
 
-Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order,
-                                   double deadline_seconds) {
+Outcome<BegunInfer> begin_infer(Worker& worker, const InferOrder& order, double deadline_seconds,
+                                const std::filesystem::path& still_read) {
   const std::set<int> distinct(order.samples.indices.begin(), order.samples.indices.end());
   FIEL_CHECK(distinct.size() == order.samples.indices.size());  // outputs come by index
-  const auto folder = fresh_output_folder(worker);
+  const bool is_taken = still_read == worker.scratch() / kOutputFolders[0];
+  const auto folder = fresh_output_folder(worker, kOutputFolders[is_taken ? 1 : 0]);
   if (!folder) return no_folder(folder.error(), "infer");
-  const Json request = {{"type", "infer"},
-                        {"batch", order.batch},
-                        {"output_dir", folder->string()},
-                        {"samples", samples_json(order.samples)}};
-  return ask<InferResult>(worker, request, deadline_seconds,
-                          [&](const Json& answer) { return read_infer(answer, order, *folder); });
+  worker.begin({{"type", "infer"},
+                {"batch", order.batch},
+                {"output_dir", folder->string()},
+                {"samples", samples_json(order.samples)}},
+               deadline_seconds);
+  return BegunInfer{.order = order, .folder = *folder};
+}
+
+Outcome<InferResult> finish_infer(Worker& worker, const BegunInfer& begun) {
+  return read_answer<InferResult>(worker.finish(), "infer",
+                                  [&](const Json& answer) { return read_infer(answer, begun.order, begun.folder); });
+}
+
+Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order,
+                                   double deadline_seconds) {
+  auto begun = begin_infer(worker, order, deadline_seconds, {});
+  if (auto* failure = std::get_if<Failure>(&begun)) return std::move(*failure);
+  return finish_infer(worker, std::get<BegunInfer>(begun));
 }
 
 Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order,
@@ -174,11 +198,11 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
 }
 
 void say_bye(Worker& worker) {
-  if (!worker.alive()) return;
+  if (!worker.alive() || worker.busy()) return;
   const Answer answer = worker.call({{"type", "bye"}}, kByeSeconds);
   if (std::holds_alternative<Failure>(answer)) return;
   std::error_code there_is_one;
-  fs::rename(worker.scratch() / "out", spare_folder(worker), there_is_one);
+  for (const char* name : kOutputFolders) fs::rename(worker.scratch() / name, spare_folder(worker, name), there_is_one);
 }
 
 }  // namespace fiel

@@ -123,8 +123,19 @@ Outcome<BuildResult> request_build(Worker& worker, const BuildOrder& order, doub
 Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double deadline_seconds);
 /// What earlier requests left in the worker's output folder goes or is spoiled first. Large choices are the caller's to cut into chunks.
 Outcome<InferResult> request_infer(Worker& worker, const InferOrder& order, double deadline_seconds);
+
+/// An infer request under way. Its outputs are whole, and its folder theirs, until the request after the next one.
+struct BegunInfer {
+  InferOrder order;
+  std::filesystem::path folder;
+};
+/// The two halves of request_infer. Nothing is written below `still_read`, the folder of the request before.
+Outcome<BegunInfer> begin_infer(Worker& worker, const InferOrder& order, double deadline_seconds,
+                                const std::filesystem::path& still_read);
+Outcome<InferResult> finish_infer(Worker& worker, const BegunInfer& begun);
+
 Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order, double deadline_seconds);
-/// Ends the worker politely; a worker that does not answer is killed. Never fails.
+/// Ends the worker politely; one that does not answer is killed, and one that is busy is left for its destructor. Never fails.
 void say_bye(Worker& worker);
 
 }  // namespace fiel

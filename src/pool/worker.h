@@ -64,6 +64,15 @@ class Worker {
   /// After a Failure of kind kCrash, kTimeout, kProtocol, kOutOfMemory or kCancelled the worker is dead.
   virtual Answer call(Json request, double deadline_seconds) = 0;
 
+  /// The two halves of call(), for who has something else to do meanwhile. The deadline counts from begin(), and an answer that
+  /// has come by finish() is in time. The next request first waits for the one before, and drops its answer.
+  virtual void begin(Json request, double deadline_seconds) = 0;
+  virtual Answer finish() = 0;
+  /// Is a request begun and not finished?
+  virtual bool busy() const = 0;
+  /// Holds the worker to its limits while nobody waits for it; what is wrong comes out at finish().
+  virtual void look() = 0;
+
   virtual void pause() = 0;   // SIGSTOP to the group, returns when it is stopped
   virtual void resume() = 0;  // SIGCONT
   virtual WorkerUsage usage() = 0;

@@ -65,6 +65,11 @@ class SimulatedWorker : public Worker {
     return Json::object();
   }
 
+  void begin(Json request, double) override { begun_ = std::move(request); }
+  Answer finish() override { return call(*std::exchange(begun_, std::nullopt), 0); }
+  bool busy() const override { return begun_.has_value(); }
+  void look() override {}
+
   void pause() override {}
   void resume() override {}
   WorkerUsage usage() override { return {.cpu_seconds = 0, .peak_memory_bytes = 1 << 20}; }
@@ -155,6 +160,7 @@ class SimulatedWorker : public Worker {
 
   std::shared_ptr<Shared> shared_;
   std::filesystem::path scratch_;
+  std::optional<Json> begun_ = {};
   double offset_;  // of this process, in log units
   SimulatedCandidate candidate_ = {};
 };
