@@ -325,6 +325,7 @@ const Bad kBad[] = {
     {"fiel = 1", "fiel = 1\nfiel = 1",
      "c.toml:2: not TOML: Error while parsing key-value pair: cannot redefine existing integer "
      "'fiel'"},
+    {"[budget]", "[\n", "c.toml: not TOML: something is cut off in it"},
 };
 
 TEST(Contract, EveryMistakeIsSaidWithFileLineKeyAndWhatToDo) {

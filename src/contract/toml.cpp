@@ -1,9 +1,10 @@
 #include "contract/toml.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
+
+#include "contract/toml_library.h"
 
 namespace fiel {
 namespace {
@@ -51,6 +52,9 @@ Result<TomlTable> parse_toml(std::string_view text, std::string_view file) {
   } catch (const toml::parse_error& error) {
     return fail(ErrorKind::kContract, fmt::format("{}:{}: not TOML: {}", file,
                                                   error.source().begin.line, error.description()));
+  } catch (const TomlAssertion&) {
+    return fail(ErrorKind::kContract, fmt::format("{}: not TOML: something is cut off in it", file),
+                "look for a line that is only \"[\", or a key without its \"= value\"");
   }
 }
 

@@ -147,6 +147,13 @@ Result<> check_acyclic(const onnx::GraphProto& graph) {
       }
     }
   }
+  std::set<std::string> given = initializer_names(graph);
+  for (const auto& input : graph.input()) given.insert(input.name());
+  for (const auto& [name, node] : producer) {
+    if (given.contains(name)) {
+      return refuse(fmt::format("a node of its graph makes '{}', which is an input or a weight too", name), "export it again");
+    }
+  }
   std::vector<std::vector<int>> consumers(static_cast<std::size_t>(graph.node_size()));
   std::vector<int> waits(consumers.size(), 0);
   for (int i = 0; i < graph.node_size(); ++i) {

@@ -128,6 +128,8 @@ twice = h.make_graph([add], 'g', [x, x], [y], [w])
 open('twice.onnx', 'wb').write(h.make_model(twice).SerializeToString())
 a, b = h.make_node('Add', ['x', 'q'], ['p'], 'a'), h.make_node('Relu', ['p'], ['q'], 'b')
 open('circle.onnx', 'wb').write(h.make_model(h.make_graph([a, b], 'g', [x], [value('q', T.FLOAT, None)])).SerializeToString())
+shadow = h.make_graph([h.make_node('Relu', ['x'], ['w']), h.make_node('Relu', ['w'], ['y'])], 'g', [x], [y], [w])
+open('shadow.onnx', 'wb').write(h.make_model(shadow).SerializeToString())
 open('noinput.onnx', 'wb').write(h.make_model(h.make_graph([], 'g', [], [y])).SerializeToString())
 )"));
   folder.write("empty.onnx", "");
@@ -147,6 +149,7 @@ open('noinput.onnx', 'wb').write(h.make_model(h.make_graph([], 'g', [], [y])).Se
   says("nograph.onnx", "no graph");
   says("twice.onnx", "two inputs named 'x'");
   says("circle.onnx", "in a circle through node 'a' (Add)");
+  says("shadow.onnx", "a node of its graph makes 'w', which is an input or a weight too");
   says("noinput.onnx", "no inputs");
   says("empty.onnx", "empty");
   says("garbage.onnx", "no ONNX model");

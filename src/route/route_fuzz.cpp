@@ -1,16 +1,18 @@
-#include <cstddef>
-#include <cstdint>
-
+#include "base/fuzz.h"
 #include "route/space.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fiel::Space space =
-      fiel::Space::create({{.engine = "openvino",
-                            .knobs = {{.name = "NUM_STREAMS", .values = {"1", "2"}, .default_value = "1"},
-                                      {.name = "shape", .values = {"dynamic", "static"}, .default_value = "dynamic"}},
-                            .forbidden = {}}})
-          .value();
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+std::vector<std::string> fiel::fuzz_seeds() {
+  return {"engine=openvino", "engine=openvino NUM_STREAMS=2 shape=static", "NUM_STREAMS=[1|2] shape=[dynamic|static] ...",
+          "'NUM_STREAMS=2'"};
+}
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fiel::Space space = fiel::Space::create(
+      {{.engine = "openvino",
+        .knobs = {{.name = "NUM_STREAMS", .values = {"1", "2"}, .default_value = "1", .help = {}, .only_if = {}},
+                  {.name = "shape", .values = {"dynamic", "static"}, .default_value = "dynamic", .help = {}, .only_if = {}}},
+        .forbidden = {}}}).value();
+  const std::string_view text = fiel::fuzz_text(data, size);
   if (const auto route = fiel::parse_route(text, space)) {
     // What is written is read as the same.
     if (fiel::parse_route(fiel::to_string(*route), space).value() != *route) __builtin_trap();

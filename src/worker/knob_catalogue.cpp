@@ -1,13 +1,14 @@
 #include "worker/knob_catalogue.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "contract/toml_library.h"
 
 namespace fiel {
 namespace {

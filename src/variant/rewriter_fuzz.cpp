@@ -1,0 +1,88 @@
+// Any model is refused with a word, or what we write of it is a model that we can read.
+#include <fmt/format.h>
+
+#include "base/fuzz.h"
+#include "model/onnx_model.h"
+#include "onnx-ml.pb.h"
+#include "variant/rewriter.h"
+
+namespace {
+
+void add_port(onnx::ValueInfoProto& port, const char* name, std::initializer_list<int> dims) {
+  port.set_name(name);
+  auto& type = *port.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  for (const int dim : dims) type.mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
+void add_node(onnx::GraphProto& graph, const char* op, std::initializer_list<const char*> inputs, const char* output) {
+  auto& node = *graph.add_node();
+  node.set_op_type(op);
+  node.set_name(std::string(op) + output);
+  for (const char* input : inputs) node.add_input(input);
+  node.add_output(output);
+}
+
+void add_weights(onnx::GraphProto& graph, const char* name, std::initializer_list<int> dims) {
+  auto& tensor = *graph.add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  int count = 1;
+  for (const int dim : dims) {
+    tensor.add_dims(dim);
+    count *= dim;
+  }
+  for (int i = 0; i < count; ++i) tensor.add_float_data(0.1f * static_cast<float>(i % 7 - 3));
+}
+
+std::string small_model(int opset) {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(opset);
+  auto& graph = *model.mutable_graph();
+  graph.set_name("g");
+  add_port(*graph.add_input(), "x", {1, 1, 4, 4});
+  add_port(*graph.add_output(), "y", {1, 2});
+  add_weights(graph, "k", {2, 1, 3, 3});
+  add_weights(graph, "w", {2, 2});
+  add_weights(graph, "b", {2});
+  add_node(graph, "Conv", {"x", "k"}, "c");
+  add_node(graph, "Relu", {"c"}, "r");
+  add_node(graph, "GlobalAveragePool", {"r"}, "p");
+  add_node(graph, "Flatten", {"p"}, "f");
+  add_node(graph, "MatMul", {"f", "w"}, "m");
+  add_node(graph, "Gemm", {"m", "w", "b"}, "y");
+  return model.SerializeAsString();
+}
+
+}  // namespace
+
+std::vector<std::string> fiel::fuzz_seeds() { return {small_model(17), small_model(11)}; }
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto file = fiel::fuzz_file("input.onnx", fiel::fuzz_text(data, size));
+  const auto rewriter = fiel::Rewriter::open(file);
+  if (!rewriter || !fiel::read_onnx_model(file)) return 0;
+  fiel::Ranges ranges;
+  fiel::Int8Choice all;
+  for (std::size_t i = 0; i < rewriter->regions().size(); ++i) {
+    const fiel::Region& region = rewriter->regions()[i];
+    ranges[region.activation] = {-1, 2};
+    all.regions.insert(region.name);
+    (void)rewriter->weight_noise(i, 8);
+  }
+  const auto written = fiel::fuzz_folder() / "written.onnx";
+  const auto must_be_a_model = [&](bool is_written) {
+    if (!is_written) return;
+    const auto model = fiel::read_onnx_model(written);
+    if (!model) fmt::print(stderr, "{}\n", model.error().message);
+    if (!model) __builtin_trap();
+  };
+  must_be_a_model(rewriter->write_int8(written, ranges, all).has_value());
+  must_be_a_model(rewriter->write_dynamic_int8(written, 7).has_value());
+  must_be_a_model(rewriter->write_weight_int8(written).has_value());
+  must_be_a_model(rewriter->write_half(written, fiel::HalfType::kFloat16).has_value());
+  must_be_a_model(rewriter->write_half(written, fiel::HalfType::kBFloat16).has_value());
+  if (!rewriter->regions().empty()) must_be_a_model(rewriter->write_observer(written).has_value());
+  return 0;
+}
