@@ -126,8 +126,9 @@ path = "recurrent.onnx"
 output = "state_out"
 input  = "state_in"
 [data]
-tuning  = "tuning"
-holdout = "holdout"
+calibration = "calibration"
+tuning      = "tuning"
+holdout     = "holdout"
 [target]
 engines = ["openvino"]
 [accuracy]
@@ -154,7 +155,7 @@ class Recurrent(RealEngines):
         cls.w, cls.u, cls.v = (random.standard_normal(shape).astype(np.float32) for shape in ((4, 8), (8, 8), (8, 2)))
         (cls.home / "recurrent.onnx").write_bytes(cls.model().SerializeToString())
         (cls.home / "contract.toml").write_text(RECURRENT)
-        for name, count in (("tuning", 40), ("holdout", 60)):
+        for name, count in (("calibration", 20), ("tuning", 40), ("holdout", 60)):
             x = random.standard_normal((count, cls.STEPS, 1, 4)).astype(np.float32)
             (cls.home / name).mkdir()
             np.savez(cls.home / name / "inputs.npz", x=x)
@@ -192,6 +193,17 @@ class Recurrent(RealEngines):
         self.assertLess(task["reference_score"], 1e-4)  # what NumPy computes, carrying the state
         self.assertEqual(reference["status"], "admissible")
         self.assertGreater(len(shown["candidates"]), 1)
+
+    def test_ranges_are_observed_over_all_steps(self):
+        # A state begins at zero: only who carries it sees a range of products with it other than [0, 0].
+        contract = RECURRENT.replace("max_drop  = 0.001", "max_drop  = 0.1")
+        (self.home / "loose.toml").write_text(contract)
+        for variant in ("int8", "int8_but_1", "int8_mse"):
+            done = self.fiel("check", "loose.toml", "--json", "--route", f"engine=openvino variant={variant}")
+            self.assertEqual(done.status, 0, done.err)
+            candidate = json.loads(done.out)
+            self.assertEqual(candidate["status"], "admissible", candidate["reason"])
+            self.assertTrue({"i8", "u8"} & set(candidate["effective"]["precisions"]), candidate["effective"])
 
 
 SETS = """
