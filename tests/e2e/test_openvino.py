@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness import RealEngines, processes_of
+from harness import BIN, RealEngines, processes_of
 
 CONTRACT = """
 fiel = 1
@@ -273,6 +273,16 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
         digests = json.loads((self.export("ir") / "bundle.json").read_text())["digests"]
         self.assertRegex(digests["variant"], "^[0-9a-f]{64}$")
         self.assertNotEqual(digests["variant"], digests["model"])
+
+    def test_an_engine_that_cannot_read_the_file_says_so_and_the_other_races_on(self):
+        if not (BIN / "fiel-worker-onnxruntime").exists():
+            self.skipTest("built without ONNX Runtime's headers")
+        self.addCleanup((self.home / "ort.toml").unlink)
+        (self.home / "ort.toml").write_text(SETS.replace('["openvino"]', '["onnxruntime"]'))
+        done = self.fiel("check", "ort.toml", "--json", "--route", "engine=onnxruntime variant=ir")
+        candidate = json.loads(done.out)
+        self.assertEqual((candidate["status"], candidate["kind"]), ("failed", "unsupported"), candidate["reason"])
+        self.assertTrue(candidate["reason"], done.err)
 
     def test_a_file_that_is_no_such_model_is_refused_with_its_place(self):
         self.addCleanup((self.home / "bad.toml").unlink)

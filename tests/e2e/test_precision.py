@@ -26,7 +26,7 @@ evaluator = "agreement"
 output    = "probabilities"
 max_drop  = 0.12
 [budget]
-wall = "60 s"
+wall = "2 min"
 """
 WIDTH, SIZE, SPIKE = 64, 16, 4000.0
 NODES = ["first", "second", "spiked", "fourth", "last"]
