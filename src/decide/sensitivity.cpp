@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kSamples = 16;
-constexpr double kSeconds = 25;  // at most, and at most this share of the wall time
-constexpr double kShare = 0.05;
+constexpr double kSeconds = 60;  // at most, and at most this share of the wall time: nothing else pays as much as precision
+constexpr double kShare = 0.1;
 
 struct Noisy {
   std::string region;
@@ -98,6 +98,19 @@ Result<Json> measure(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, s
   });
 }
 
+// How much of its rounding noise a node's outputs lose, as a rule: the geometric mean over those that were measured.
+double loss_per_noise(std::span<const Noisy> queue, const Json& losses) {
+  double sum = 0;
+  int count = 0;
+  for (const Noisy& one : queue) {
+    const double loss = losses.value(one.region, 0.0);
+    if (!(loss > 0 && one.noise > 0)) continue;
+    sum += std::log(loss / one.noise);
+    ++count;
+  }
+  return count > 0 ? std::exp(sum / count) : 1;
+}
+
 }  // namespace
 
 int weight_bits(const Lab& lab) {
@@ -118,13 +131,10 @@ Result<std::vector<NodeCost>> nodes_by_loss(Lab& lab, const Rewriter& rewriter, 
     const std::string& name = rewriter.regions()[i].name;
     work[name] = rewriter.products(i, elements.value(name, 0.0));
   }
-  double least = queue.empty() ? 0 : queue.front().noise;
-  for (const auto& [name, loss] : losses.items()) least = std::min(least, loss.get<double>());
-  const double noisiest = queue.empty() ? 0 : queue.front().noise;
+  const double per_noise = loss_per_noise(queue, losses);
   std::vector<NodeCost> nodes;
   for (const Noisy& one : queue) {
-    const double estimate = noisiest > 0 ? least * one.noise / noisiest : 0;
-    nodes.push_back({.name = one.region, .loss = losses.value(one.region, estimate), .work = work[one.region]});
+    nodes.push_back({.name = one.region, .loss = losses.value(one.region, per_noise * one.noise), .work = work[one.region]});
   }
   return float_order(std::move(nodes));
 }

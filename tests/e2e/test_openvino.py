@@ -139,7 +139,7 @@ evaluator = "absolute_error"
 output    = "y"
 max_drop  = 0.001
 [budget]
-wall = "40 s"
+wall = "120 s"
 """
 
 
@@ -241,8 +241,8 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
         (cls.home / "ir").mkdir()
         ov.save_model(ov.convert_model(str(cls.home / "model.onnx")), cls.home / "ir/model.xml", compress_to_fp16=False)
         (cls.home / "contract.toml").write_text(SETS)
-        cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "60 s", "--json",
-                             "--routes", "variant=[float32|int8|int8_mse|weight_int8|fp16|ir]", timeout=200)
+        cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "180 s", "--json",
+                             "--routes", "variant=[float32|int8|int8_mse|weight_int8|fp16|ir]", timeout=300)
 
     def candidate(self, variant):
         return next(c for c in self.shown()["candidates"] if c["settings"].get("variant") == variant)
@@ -281,7 +281,7 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
         (self.home / "ort.toml").write_text(SETS.replace('["openvino"]', '["onnxruntime"]'))
         done = self.fiel("check", "ort.toml", "--json", "--route", "engine=onnxruntime variant=ir")
         candidate = json.loads(done.out)
-        self.assertEqual((candidate["status"], candidate["kind"]), ("failed", "unsupported"), candidate["reason"])
+        self.assertEqual(candidate["status"], "unsupported", candidate["reason"])
         self.assertTrue(candidate["reason"], done.err)
 
     def test_a_file_that_is_no_such_model_is_refused_with_its_place(self):
