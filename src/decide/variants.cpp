@@ -11,6 +11,7 @@
 #include "decide/observe.h"
 #include "decide/recipes.h"
 #include "decide/sensitivity.h"
+#include "decide/variant_program.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -203,6 +204,7 @@ Result<Outcome<fs::path>> model_of(Lab& lab, const BuildRoute& route) {
   if (name == kFloat32) return Outcome<fs::path>(lab.model.path);
   const auto& files = lab.contract.variants;
   const auto file = std::ranges::find(files, name, &VariantFile::name);
+  if (file != files.end() && !file->program.empty()) return make_by_program(lab, *file);
   if (file != files.end()) return Outcome<fs::path>(file->model);
   const std::vector<Recipe> all = lab.rewriter ? recipes(*lab.rewriter) : std::vector<Recipe>();
   const auto found = std::ranges::find(all, name, &Recipe::name);
