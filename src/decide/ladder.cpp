@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fiel {
 namespace {
@@ -29,6 +30,24 @@ std::vector<int> ladder_steps(int nodes) {
     if (step < nodes && (steps.empty() || step > steps.back())) steps.push_back(step);
   }
   return steps;
+}
+
+std::vector<std::size_t> likeliest_first(std::span<const double> noise) {
+  std::vector<std::size_t> forwards(noise.size());
+  std::iota(forwards.begin(), forwards.end(), std::size_t{0});
+  std::vector<std::size_t> by_noise = forwards;
+  std::ranges::stable_sort(by_noise, std::ranges::greater{}, [&](std::size_t i) { return noise[i]; });
+  std::vector<std::size_t> backwards(forwards.rbegin(), forwards.rend());
+  std::vector<std::size_t> order;
+  std::vector<bool> taken(noise.size());
+  for (std::size_t k = 0; k < noise.size(); ++k) {
+    for (const auto* list : {&forwards, &by_noise, &backwards}) {
+      const std::size_t i = (*list)[k];
+      if (!taken[i]) order.push_back(i);
+      taken[i] = true;
+    }
+  }
+  return order;
 }
 
 std::vector<std::string> by_work(std::span<const NodeCost> order, int floats) {

@@ -67,6 +67,12 @@ TEST(Ladder, StepsAreDenseWhereFewNodesCarryTheLoss) {
   EXPECT_THAT(ladder_steps(200), ElementsAre(1, 2, 4, 9, 18, 36, 73, 150));
 }
 
+TEST(Ladder, NodesAreMeasuredFromBothEndsAndFromTheNoisiestOn) {
+  EXPECT_THAT(likeliest_first({}), IsEmpty());
+  const std::vector<double> noise = {0.1, 0.2, 0.3, 0.9, 0.8, 0.4, 0.1};
+  EXPECT_THAT(likeliest_first(noise), ElementsAre(0, 3, 6, 1, 4, 5, 2));
+}
+
 TEST(Ladder, OfAStepsNodesTheOneWithTheMostWorkComesFirst) {
   const std::vector<NodeCost> order = {{"a", 3, 1}, {"b", 2, 9}, {"c", 1, 4}, {"d", 0, 99}};
   EXPECT_THAT(by_work(order, 3), ElementsAre("b", "c", "a"));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "decide/observe.h"
 #include "gate/compare.h"
@@ -25,27 +24,19 @@ struct Noisy {
   double noise = 0;  // of rounding: an estimate
 };
 
-// In turns the noisiest by rounding, the first of the graph and the last: what is likely to lose most comes early, since time may
-// not do for all. Rounding noise alone is a bad guess: on the OCR model the five that lose most are among the first nine nodes and
-// between the 12th and the 38th by noise.
-std::vector<Noisy> likeliest_first(const Lab& lab, const Rewriter& rewriter, const Ranges& ranges, const Json& observed) {
+std::vector<Noisy> nodes_to_measure(const Lab& lab, const Rewriter& rewriter, const Ranges& ranges, const Json& observed) {
   std::vector<Noisy> in_order;
+  std::vector<double> noise;
   for (std::size_t i = 0; i < rewriter.regions().size(); ++i) {
     const Region& region = rewriter.regions()[i];
     const auto range = ranges.find(region.activation);
     if (range == ranges.end()) continue;
     const double power = observed["power"][region.activation].get<double>();
-    in_order.push_back({region.name, rewriter.weight_noise(i, weight_bits(lab)) + Rewriter::activation_noise(range->second, power)});
+    noise.push_back(rewriter.weight_noise(i, weight_bits(lab)) + Rewriter::activation_noise(range->second, power));
+    in_order.push_back({region.name, noise.back()});
   }
-  std::vector<Noisy> by_noise = in_order, backwards(in_order.rbegin(), in_order.rend());
-  std::ranges::stable_sort(by_noise, std::ranges::greater{}, &Noisy::noise);
   std::vector<Noisy> queue;
-  std::set<std::string> known;
-  for (std::size_t k = 0; k < in_order.size(); ++k) {
-    for (const auto* list : {&in_order, &by_noise, &backwards}) {
-      if (known.insert((*list)[k].region).second) queue.push_back((*list)[k]);
-    }
-  }
+  for (const std::size_t i : likeliest_first(noise)) queue.push_back(in_order[i]);
   return queue;
 }
 
@@ -133,7 +124,7 @@ int weight_bits(const Lab& lab) {
 }
 
 Result<std::vector<NodeCost>> nodes_by_loss(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, const Json& observed) {
-  const auto queue = likeliest_first(lab, rewriter, ranges, observed);
+  const auto queue = nodes_to_measure(lab, rewriter, ranges, observed);
   const Json measured = FIEL_TRY(measure(lab, rewriter, ranges, queue));
   const Json losses = object_or_empty(measured, "losses");
   std::map<std::string, double> work;
