@@ -5,6 +5,7 @@
 // observed, not derived). Padding at the borders of a convolution is left out of account.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,10 @@ namespace fiel {
 std::vector<float> mean_error(const onnx::NodeProto& node, const onnx::TensorProto& weights, int weight_bits,
                               std::span<const double> means);
 
-/// The input channel to which the k-th of the weights belongs.
+/// How many channels of its activation the node sums over; 0: it is of another form (see Rewriter::input_channels).
+std::int64_t input_channels(const onnx::NodeProto& node, const onnx::TensorProto& weights);
+
+/// Where there are some: the input channel to which the k-th of the weights belongs.
 std::size_t input_channel_of(const onnx::NodeProto& node, const onnx::TensorProto& weights, std::size_t k);
 
 }  // namespace fiel

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/files.h"
+#include "variant/bias.h"
 #include "variant/external.h"
 #include "variant/opset13.h"
 #include "variant/rewriter_impl.h"
@@ -122,13 +123,7 @@ std::string Rewriter::observed_lows(std::size_t i) const { return fmt::format("f
 std::string Rewriter::observed_highs(std::size_t i) const { return fmt::format("fiel/highs/{}", i); }
 std::string Rewriter::observed_value(std::size_t k) { return fmt::format("fiel/value/{}", k); }
 
-std::int64_t Rewriter::input_channels(std::size_t i) const {
-  const onnx::NodeProto& node = impl_->node(i);
-  const onnx::TensorProto& weights = impl_->weights(i);
-  if (node.op_type() == "Conv") return weights.dims(1) * std::max<std::int64_t>(1, graph::integer(node, "group", 1));
-  if (weights.dims_size() != 2 || graph::integer(node, "transA", 0) != 0) return 0;
-  return weights.dims(1 - graph::channel_axis(node, weights));
-}
+std::int64_t Rewriter::input_channels(std::size_t i) const { return fiel::input_channels(impl_->node(i), impl_->weights(i)); }
 
 double Rewriter::products(std::size_t i, double output_elements) const {
   const onnx::NodeProto& node = impl_->node(i);

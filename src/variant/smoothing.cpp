@@ -47,7 +47,8 @@ bool divide(onnx::GraphProto& whole, std::string& input, const graph::Constants&
   if (!values || values->size() != factors.size() || tensor.dims(tensor.dims_size() - 1) != std::ssize(factors)) return false;
   for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] /= factors[i];
   const std::string name = fmt::format("fiel/{}/smooth/{}", activation, input);
-  graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {tensor.dims().begin(), tensor.dims().end()}, *values);
+  const bool is_there = std::ranges::any_of(whole.initializer(), [&](const auto& one) { return one.name() == name; });
+  if (!is_there) graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {tensor.dims().begin(), tensor.dims().end()}, *values);
   input = name;
   return true;
 }
@@ -104,7 +105,15 @@ Smoothed smooth(onnx::GraphProto& whole, graph::Nodes& nodes, const SmoothingInp
   std::map<std::string, std::vector<std::size_t>> readers;  // regions by activation
   for (std::size_t i = 0; i < input.regions.size(); ++i) {
     const Region& region = input.regions[i];
-    if (choice.regions.contains(region.name) && region.op != "Conv" && choice.channels.contains(region.name)) readers[region.activation].push_back(i);
+    const onnx::NodeProto& node = nodes[input.nodes_of_regions[i]];
+    const auto seen = choice.channels.find(region.name);
+    if (!choice.regions.contains(region.name) || region.op == "Conv" || seen == choice.channels.end()) continue;
+    const auto channels = std::ssize(seen->second.lows);
+    if (channels == 0 || std::ssize(seen->second.highs) != channels) continue;
+    if (input_channels(node, *input.constants.at(node.input(1))) != channels) continue;
+    auto& others = readers[region.activation];
+    const bool alike = others.empty() || std::ssize(choice.channels.at(input.regions[others.front()].name).lows) == channels;
+    if (alike) others.push_back(i);
   }
   Smoothed result;
   for (const auto& [activation, regions] : readers) {
@@ -121,6 +130,7 @@ Smoothed smooth(onnx::GraphProto& whole, graph::Nodes& nodes, const SmoothingInp
       one.range.low = std::min(one.range.low, channels.lows[j] / one.factors[j]);
       one.range.high = std::max(one.range.high, channels.highs[j] / one.factors[j]);
     }
+    for (const std::size_t i : regions) one.regions.insert(input.regions[i].name);
     const bool only_these = readers_of(whole, nodes, activation) == std::ssize(regions);
     if (!only_these || !fold(whole, nodes, input.constants, activation, one.factors)) {
       std::vector<float> inverse;

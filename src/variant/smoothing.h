@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Smooth {
   std::vector<float> factors;  // s, by channel
   Range range;                 // of what comes out
   std::string activation;      // its name
+  std::set<std::string> regions = {};  // that read it
 };
 
 /// max|X_j|^a / max|W_j|^(1-a); 1 for a channel of zeros on either side.

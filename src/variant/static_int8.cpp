@@ -34,6 +34,7 @@ std::string add_corrected(onnx::GraphProto& whole, const std::string& bias, cons
   const onnx::TensorProto& tensor = *found->second;
   auto values = graph::floats_of(tensor);
   if (!values || values->size() != correction.size() || tensor.dims_size() == 0) return {};
+  if (tensor.dims(tensor.dims_size() - 1) != std::ssize(correction)) return {};  // spread over rows
   for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] += correction[i];
   const std::string name = fmt::format("fiel/{}/corrected", bias);
   const bool is_there = std::ranges::any_of(whole.initializer(), [&](const auto& one) { return one.name() == name; });
@@ -65,9 +66,6 @@ void correct_bias(onnx::GraphProto& whole, graph::Nodes& nodes, int number, cons
     onnx::NodeProto* add = add_behind(whole, nodes, node.output(0));
     if (add == nullptr) return;
     const int place = add->input(0) == node.output(0) ? 1 : 0;
-    const auto found = constants.find(add->input(place));
-    if (found == constants.end() || found->second->dims_size() == 0) return;
-    if (found->second->dims(found->second->dims_size() - 1) != std::ssize(correction)) return;
     if (const std::string name = add_corrected(whole, add->input(place), constants, correction); !name.empty()) add->set_input(place, name);
     return;
   }
@@ -133,7 +131,7 @@ Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& r
     if (!choice.regions.contains(one.name)) continue;
     onnx::NodeProto& node = nodes[impl_->nodes[region]];
     const auto smooth = smoothed.activations.find(one.activation);
-    const bool is_smooth = smooth != smoothed.activations.end() && one.op != "Conv" && choice.channels.contains(one.name);
+    const bool is_smooth = smooth != smoothed.activations.end() && smooth->second.regions.contains(one.name);
     const std::string activation = is_smooth ? smooth->second.activation : one.activation, weight = node.input(1);
     FIEL_CHECK(ranges.contains(one.activation));
     onnx::TensorProto larger;  // where the activation was made smaller
