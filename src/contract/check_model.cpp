@@ -321,7 +321,7 @@ void check_names(const std::vector<ModelPort>& own, const std::vector<ModelPort>
 void check_variants(const Contract& contract, const OnnxModel& model, Findings& findings) {
   for (std::size_t i = 0; i < contract.variants.size(); ++i) {
     const VariantFile& file = contract.variants[i];
-    if (file.model.extension() != ".onnx") continue;
+    if (file.model.extension() != ".onnx") continue;  // a program's is not made yet, either
     const std::string key = fmt::format("variant[{}].model", i);
     const auto own = read_onnx_model(file.model);
     if (!own) {

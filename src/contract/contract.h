@@ -97,11 +97,14 @@ struct Accuracy {
   std::vector<TaskRule> tasks;  // at least one
 };
 
-/// A ready model file of somebody else's making that races as a value of the knob `variant`.
+/// A model of somebody else's making that races as a value of the knob `variant`: a ready file, or what a program makes of the
+/// model and the calibration set.
 struct VariantFile {
   std::string name;
-  std::filesystem::path model;  // empty: it is only named, nothing is built of it
+  std::filesystem::path model;  // empty: a program's, or only named and nothing is built of it
   std::string digest = {};      // SHA-256, once the files are read (model/model_file.h)
+  std::vector<std::string> program = {};
+  double timeout_seconds = 600;  // of the program
 };
 
 struct EngineTarget {

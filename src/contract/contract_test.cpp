@@ -376,6 +376,12 @@ TEST(Contract, ReadyVariantsHaveNamesOfTheirOwn) {
     const auto bad = parse_contract(good + text, "c.toml");
     return bad ? std::string() : bad.error().message;
   };
+  const auto made = parse_contract(good + "[[variant]]\nname = \"ort\"\nprogram = [\"python3\", \"-u\"]\ntimeout = \"2 min\"\n", "/a/c.toml");
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->variants[0].program, (std::vector<std::string>{"python3", "-u"}));
+  EXPECT_EQ(made->variants[0].timeout_seconds, 120);
+  EXPECT_EQ(said("[[variant]]\nname = \"a\"\nmodel = \"m.onnx\"\nprogram = [\"python3\"]\n"),
+            fmt::format("c.toml:{}: variant.program: is there beside a model: a variant is a ready file, or what a program makes", line + 3));
   EXPECT_EQ(said("[[variant]]\nname = \"int8_mine\"\nmodel = \"m.onnx\"\n"),
             fmt::format("c.toml:{}: variant.name: 'int8_mine' is a name of fiel's own variants: take another", line + 1));
   EXPECT_EQ(said("[[variant]]\nname = \"a b\"\nmodel = \"m.onnx\"\n"),

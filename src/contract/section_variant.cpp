@@ -1,4 +1,4 @@
-// [[variant]]: ready model files that race beside fiel's own variants.
+// [[variant]]: ready model files, or programs that make them, that race beside fiel's own variants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,14 +19,23 @@ bool is_word(std::string_view name) {
   return std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; });
 }
 
+void read_program(TableReader& table, const SectionContext& context, VariantFile& file) {
+  if (table.has("model")) table.problem("program", "is there beside a model: a variant is a ready file, or what a program makes");
+  auto words = table.texts("program");
+  if (words && words->empty()) table.problem("program", "is empty: write [\"python3\", \"quantise.py\"]");
+  if (words && !words->empty()) file.program = context.program(table, "program", std::move(*words));
+  file.timeout_seconds = table.seconds("timeout").value_or(file.timeout_seconds);
+}
+
 }  // namespace
 
 void read_variants(TableReader& top, const SectionContext& context, Contract& contract) {
   std::set<std::string> seen;
   for (TableReader& table : top.tables("variant")) {
     table.require("name", "name = \"nncf\", a value for the knob `variant`");
-    table.require("model", "model = \"nncf.onnx\", a file that an engine can read");
+    if (!table.has("program")) table.require("model", "model = \"nncf.onnx\", a file that an engine can read");
     VariantFile file{.name = table.text("name").value_or(""), .model = context.file(table, "model")};
+    if (table.has("program")) read_program(table, context, file);
     if (!is_word(file.name)) {
       table.problem("name", fmt::format("'{}' is no value of a knob: letters, digits, _ - and .", file.name));
     } else if (is_taken(file.name)) {

@@ -72,6 +72,7 @@ struct Lab {
   std::map<std::string, int> by_route = {};    // route text -> candidate
   std::set<std::string> checked_artifacts = {};  // by this process
   std::set<std::string> made_variants = {};      // by this process
+  std::map<std::string, Failure> failed_variants = {};  // of programs: they are not run again for the next route
   std::shared_ptr<const Rewriter> rewriter = {};  // makes variants of the model
   std::string variants_note = {};                // which kinds of variants there are none of, and why
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "base/files.h"
@@ -32,32 +34,100 @@ constexpr Method kMethods[] = {{"p9999", [](const Histogram& one) { return one.p
                                {"mse", [](const Histogram& one) { return one.least_squared_error(); }},
                                {"entropy", [](const Histogram& one) { return one.least_divergence(); }}};
 
-// All extremes that a process saw, by output of the observer.
-using Extremes = std::map<std::string, std::vector<double>>;
+// What an observer's output was on all samples.
+struct Seen {
+  std::vector<double> numbers;        // of a scalar, or how many elements a shape has: one a sample
+  std::vector<double> sums, smallest, largest;  // of a vector, by element
+  std::int64_t count = 0;
 
-// A float32 scalar, or how many elements a shape has.
-std::optional<double> number_of(const Tensor& tensor) {
-  if (tensor.dtype == DType::kFloat32 && tensor.bytes.size() == sizeof(float)) {
-    float value = 0;
-    std::memcpy(&value, tensor.bytes.data(), sizeof value);
-    return value;
-  }
-  if (tensor.dtype != DType::kInt64) return std::nullopt;
-  std::vector<std::int64_t> dims(tensor.bytes.size() / sizeof(std::int64_t));
-  if (!dims.empty()) std::memcpy(dims.data(), tensor.bytes.data(), dims.size() * sizeof(std::int64_t));
-  return std::accumulate(dims.begin(), dims.end(), 1.0, [](double all, std::int64_t dim) { return all * static_cast<double>(dim); });
+  /// `steps`: leading axes of the tensor that count the steps of a sequence, 0 or 1.
+  void add(const Tensor& tensor, std::size_t steps);
+};
+using Observed = std::map<std::string, Seen>;  // by output of the observer
+
+template <class T>
+std::vector<T> elements_of(const Tensor& tensor) {
+  std::vector<T> values(tensor.bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(T));
+  return values;
 }
 
-Result<std::optional<Failure>> observe_extremes(Lab& lab, const fs::path& observer, Extremes& extremes) {
+void Seen::add(const Tensor& tensor, std::size_t steps) {
+  if (tensor.shape.size() < steps) return;
+  std::size_t width = 1;  // of what one step gave
+  for (std::size_t axis = steps; axis < tensor.shape.size(); ++axis) width *= static_cast<std::size_t>(tensor.shape[axis]);
+  if (width == 0) return;
+  if (tensor.dtype == DType::kInt64) {
+    const auto dims = elements_of<std::int64_t>(tensor);
+    for (std::size_t i = 0; i + width <= dims.size(); i += width) {
+      double elements = 1;
+      for (std::size_t k = 0; k < width; ++k) elements *= static_cast<double>(dims[i + k]);
+      numbers.push_back(elements);
+    }
+  }
+  if (tensor.dtype != DType::kFloat32) return;
+  const auto values = elements_of<float>(tensor);
+  if (width == 1) numbers.insert(numbers.end(), values.begin(), values.end());
+  sums.resize(width);
+  smallest.resize(width, std::numeric_limits<double>::infinity());
+  largest.resize(width, -std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t k = i % width;
+    sums[k] += values[i];
+    smallest[k] = std::min<double>(smallest[k], values[i]);
+    largest[k] = std::max<double>(largest[k], values[i]);
+  }
+  count += static_cast<std::int64_t>(values.size() / width);
+}
+
+std::size_t steps_of(const Lab& lab) { return lab.contract.state.empty() ? 0 : 1; }
+
+std::set<std::string> state_outputs(const Lab& lab) {
+  std::set<std::string> names;
+  for (const StateLink& link : lab.contract.state) names.insert(link.output);
+  return names;
+}
+
+Result<std::optional<Failure>> observe_all(Lab& lab, const fs::path& observer, Observed& seen) {
   Bench bench(lab);
-  return bench.run(observer, first_samples(lab, lab.calibration->samples.size()), {}, [&](auto outputs, Last) -> Result<bool> {
+  const SampleSet& set = *lab.calibration;
+  return bench.run(observer, set, first_samples(lab, set.samples.size()), {}, [&](auto outputs, Last) -> Result<bool> {
     for (const SampleOutputs& sample : outputs) {
-      for (const auto& [output, tensor] : sample.tensors) {
-        if (const auto value = number_of(tensor)) extremes[output].push_back(*value);
-      }
+      for (const auto& [output, tensor] : sample.tensors) seen[output].add(tensor, steps_of(lab));
     }
     return true;
   });
+}
+
+bool all_finite(const std::vector<double>& values) {
+  return !values.empty() && std::ranges::all_of(values, [](double x) { return std::isfinite(x); });
+}
+
+// Six digits: they are many, and what they are for is rough.
+Json short_numbers(std::vector<double> values, double per) {
+  for (double& value : values) value = std::strtod(fmt::format("{:.6g}", value / per).c_str(), nullptr);
+  return values;
+}
+
+// What was seen of one region and its activation, into the record's tables.
+void tell(Json& body, const Rewriter& rewriter, std::size_t i, Observed& seen) {
+  const std::string& activation = rewriter.regions()[i].activation;
+  const std::string& region = rewriter.regions()[i].name;
+  const auto& low = seen[rewriter.observed_low(i)].numbers;
+  const auto& high = seen[rewriter.observed_high(i)].numbers;
+  if (!all_finite(low) || !all_finite(high)) return;  // a region without a range stays in float
+  body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
+  body["average"][activation] = {stats::mean(low), stats::mean(high)};
+  body["power"][activation] = stats::mean(seen[rewriter.observed_power(i)].numbers);
+  const auto most = [](const Seen& shape) { return shape.numbers.empty() ? 0 : std::ranges::max(shape.numbers); };
+  body["elements"][activation] = most(seen[rewriter.observed_shape(i)]);
+  body["output_elements"][region] = most(seen[rewriter.observed_output_shape(i)]);
+  const Seen& means = seen[rewriter.observed_means(i)];
+  const Seen& lows = seen[rewriter.observed_lows(i)];
+  const Seen& highs = seen[rewriter.observed_highs(i)];
+  if (!all_finite(means.sums) || !all_finite(lows.smallest) || !all_finite(highs.largest)) return;
+  body["channels"][region] = {{"means", short_numbers(means.sums, static_cast<double>(means.count))},
+                              {"lows", short_numbers(lows.smallest, 1)}, {"highs", short_numbers(highs.largest, 1)}};
 }
 
 // Activations that fit into one observer's answer, in the graph's order.
@@ -81,9 +151,7 @@ void count(std::vector<Histogram>& histograms, const SampleOutputs& sample) {
   for (std::size_t k = 0; k < histograms.size(); ++k) {
     const auto found = sample.tensors.find(Rewriter::observed_value(k));
     if (found == sample.tensors.end() || found->second.dtype != DType::kFloat32) continue;
-    std::vector<float> values(found->second.bytes.size() / sizeof(float));
-    if (!values.empty()) std::memcpy(values.data(), found->second.bytes.data(), values.size() * sizeof(float));
-    histograms[k].add(values);
+    histograms[k].add(elements_of<float>(found->second));
   }
 }
 
@@ -91,12 +159,12 @@ void count(std::vector<Histogram>& histograms, const SampleOutputs& sample) {
 Result<std::optional<Failure>> count_group(Lab& lab, Bench& bench, const Rewriter& rewriter, std::span<const std::string> group,
                                            std::vector<Histogram>& histograms, double seconds) {
   const fs::path observer = lab.folder / "scratch" / "values_observer.onnx";
-  FIEL_TRY(rewriter.write_values_observer(observer, group));
+  FIEL_TRY(rewriter.write_values_observer(observer, group, state_outputs(lab)));
   const auto samples = first_samples(lab, kValuesSamples);
   std::vector<std::size_t> one_by_one(samples.size());
   std::iota(one_by_one.begin(), one_by_one.end(), std::size_t{1});
   const double started_at = lab.recorder.live_seconds();
-  return bench.run(observer, samples, one_by_one, [&](auto outputs, Last) -> Result<bool> {
+  return bench.run(observer, *lab.calibration, samples, one_by_one, [&](auto outputs, Last) -> Result<bool> {
     for (const SampleOutputs& sample : outputs) count(histograms, sample);
     return lab.recorder.live_seconds() - started_at < seconds;
   });
@@ -112,7 +180,7 @@ Ranges ranges_from(const Json& body, const std::string& method) {
 
 }  // namespace
 
-Result<std::optional<Failure>> Bench::run(const fs::path& model, std::span<const int> samples,
+Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet& set, std::span<const int> samples,
                                           std::span<const std::size_t> stops, const TakeChunk& take) {
   const EngineHere& engine = lab_.engines.at(name_);
   const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
@@ -130,10 +198,10 @@ Result<std::optional<Failure>> Bench::run(const fs::path& model, std::span<const
   if (auto* failure = std::get_if<Failure>(&built)) return std::optional(std::move(*failure));
   auto loaded = request_load(*live_->worker,
                              {.artifact_dir = folder.path(), .device = lab_.contract.device, .settings = settings,
-                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = {}},
+                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = lab_.contract.state},
                              deadlines_for(lab_.contract).load);
   if (auto* failure = std::get_if<Failure>(&loaded)) return std::optional(std::move(*failure));
-  return infer_set(lab_, *live_, *lab_.calibration, samples, stops, take);
+  return infer_set(lab_, *live_, set, samples, stops, take);
 }
 
 Bench::~Bench() {
@@ -152,25 +220,13 @@ Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
     lab.progress.step(fmt::format("observing the ranges of {} nodes on {} calibration samples", rewriter.regions().size(),
                                   lab.calibration->samples.size()));
     const fs::path observer = lab.folder / "scratch" / "observer.onnx";
-    FIEL_TRY(rewriter.write_observer(observer));
-    Extremes extremes;
+    FIEL_TRY(rewriter.write_observer(observer, state_outputs(lab)));
+    Observed seen;
     Json body = {{"calibration", lab.calibration->digest}, {"n", lab.calibration->samples.size()}};
-    const auto failure = FIEL_TRY(observe_extremes(lab, observer, extremes));
+    const auto failure = FIEL_TRY(observe_all(lab, observer, seen));
     if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     if (failure) body["failure"] = failure_json(*failure);
-    for (std::size_t i = 0; !failure && i < rewriter.regions().size(); ++i) {
-      const auto& low = extremes[rewriter.observed_low(i)];
-      const auto& high = extremes[rewriter.observed_high(i)];
-      const std::string& activation = rewriter.regions()[i].activation;
-      const bool finite = !low.empty() && low.size() == high.size() && std::ranges::all_of(low, [](double x) { return std::isfinite(x); }) &&
-                          std::ranges::all_of(high, [](double x) { return std::isfinite(x); });
-      if (!finite) continue;  // a region without a range stays in float
-      body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
-      body["average"][activation] = {stats::mean(low), stats::mean(high)};
-      body["power"][activation] = stats::mean(extremes[rewriter.observed_power(i)]);
-      const auto& elements = extremes[rewriter.observed_shape(i)];
-      if (!elements.empty()) body["elements"][activation] = std::ranges::max(elements);
-    }
+    for (std::size_t i = 0; !failure && i < rewriter.regions().size(); ++i) tell(body, rewriter, i, seen);
     body["seconds"] = lab.recorder.live_seconds() - started_at;
     return Record{.body = std::move(body)};
   });
@@ -204,6 +260,14 @@ Result<Json> observe_values(Lab& lab, const Rewriter& rewriter, const Json& obse
     body["seconds"] = lab.recorder.live_seconds() - started_at;
     return Record{.body = std::move(body)};
   });
+}
+
+std::map<std::string, Channels> channels_of(const Json& observed) {
+  std::map<std::string, Channels> channels;
+  for (const auto& [region, body] : object_or_empty(observed, "channels").items()) {
+    channels[region] = {.means = body["means"], .lows = body["lows"], .highs = body["highs"]};
+  }
+  return channels;
 }
 
 Ranges ranges_by(const std::string& method, const Json& by_extremes, const Json& by_values) {

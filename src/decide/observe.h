@@ -13,7 +13,7 @@
 
 namespace fiel {
 
-/// One process that builds and runs one model after another on calibration samples.
+/// One process that builds and runs one model after another on samples.
 class Bench {
  public:
   explicit Bench(Lab& lab) : lab_(lab), name_(lab.contract.engines.front().name) {}
@@ -22,7 +22,7 @@ class Bench {
   Bench& operator=(const Bench&) = delete;
 
   /// Empty: it ran. Failure: of the process, which is dead then, or of the model. A chunk ends at each of `stops`.
-  Result<std::optional<Failure>> run(const std::filesystem::path& model, std::span<const int> samples,
+  Result<std::optional<Failure>> run(const std::filesystem::path& model, const SampleSet& set, std::span<const int> samples,
                                      std::span<const std::size_t> stops, const TakeChunk& take);
   bool alive() const { return !live_ || live_->worker->alive(); }
 
@@ -36,12 +36,15 @@ class Bench {
 std::vector<int> first_samples(const Lab& lab, std::size_t at_most);
 
 /// {"min_max": {activation: [low, high]}, "average": ..., "power": {activation: mean square}, "elements": {activation: most of a
-/// sample}}, or {"failure": why}. An activation that is not finite everywhere is left out.
+/// sample}, "output_elements": {region: most of a sample}, "channels": {region: {"means": [of its activation by input channel],
+/// "lows", "highs"}}}, or {"failure": why}. An activation that is not finite everywhere is left out.
 Result<Json> observe(Lab& lab, const Rewriter& rewriter);
 
 /// {"p9999": {activation: [low, high]}, "p999", "mse", "entropy"} from the activations' values themselves on a few samples
 /// (variant/ranges.h), as far as time and memory allow; an activation that is missing has its extremes.
 Result<Json> observe_values(Lab& lab, const Rewriter& rewriter, const Json& observed);
+
+std::map<std::string, Channels> channels_of(const Json& observed);
 
 /// The ranges that a recipe asks for: of `by_extremes` or of `by_values`.
 Ranges ranges_by(const std::string& method, const Json& by_extremes, const Json& by_values);

@@ -1,5 +1,9 @@
 #include "decide/recipes.h"
 
+#include <fmt/format.h>
+
+#include "decide/ladder.h"
+
 namespace fiel {
 namespace {
 
@@ -23,10 +27,13 @@ std::vector<Recipe> recipes(const Rewriter& rewriter) {
   const auto with_ranges = [&](const char* name, const char* ranges) {
     return Recipe{.name = name, .regions = all, .ranges = ranges, .stands_in_for = "int8"};
   };
-  std::vector<Recipe> list = {{.name = "int8", .regions = all},
-                              {.name = "int8_75", .regions = all, .share = 0.75},
-                              {.name = "int8_50", .regions = all, .share = 0.5},
-                              with_ranges("int8_average", "average")};
+  std::vector<Recipe> list = {{.name = "int8", .regions = all}};
+  for (const int step : ladder_steps(static_cast<int>(all.size()))) {
+    list.push_back({.name = fmt::format("int8_but_{}", step), .regions = all, .floats = step, .stands_in_for = "int8"});
+  }
+  list.push_back({.name = "int8_corrected", .regions = all, .bias = Bias::kCorrected, .stands_in_for = "int8"});
+  if (!products.empty()) list.push_back({.name = "int8_smooth", .regions = all, .smoothing = Smoothing::kHalf, .stands_in_for = "int8"});
+  list.push_back(with_ranges("int8_average", "average"));
   if (!convolutions.empty() && !products.empty()) {
     list.push_back({.name = "int8_conv", .regions = convolutions});
     list.push_back({.name = "int8_matmul", .regions = products});

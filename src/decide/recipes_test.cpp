@@ -48,14 +48,34 @@ TEST_F(Variants, WhatNeedsRangesIsOfferedOnlyWithACalibrationSet) {
   const VariantKnob with = variant_knob(model, contract());
   ASSERT_TRUE(with.knob);
   EXPECT_THAT(with.knob->values,
-              ElementsAre("float32", "int8", "int8_75", "int8_50", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
+              ElementsAre("float32", "int8", "int8_but_1", "int8_corrected", "int8_smooth", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
                           "weight_int8", "int8_symmetric", "int8_mse", "int8_p9999", "int8_p999", "int8_entropy", "fp16", "bf16"));
   EXPECT_EQ(with.knob->stand_ins.at("int8_mse"), "int8");
+  EXPECT_EQ(with.knob->stand_ins.at("int8_but_1"), "int8");
+  EXPECT_FALSE(with.again);  // the only one of two nodes that stays in float32
   EXPECT_EQ(with.note, "");
   const VariantKnob without = variant_knob(model, Contract{});
   ASSERT_TRUE(without.knob);
   EXPECT_THAT(without.knob->values, ElementsAre("float32", "dynamic_int8", "weight_int8", "fp16", "bf16"));
   EXPECT_THAT(without.note, HasSubstr("calibration"));
+}
+
+TEST_F(Variants, OffTheLadderSingleNodesOfAStepAreIn8BitsAgain) {
+  const VariantKnob many = variant_knob(make(100, R"(
+model = onnx.load('net.onnx')
+for i in range(4):
+    model.graph.node.insert(i, h.make_node('Conv', ['x' if i == 0 else f't{i}', 'square'], [f't{i + 1}']))
+model.graph.node[4].input[0] = 't4'
+model.graph.initializer.append(nh.from_array(np.ones((3, 3, 1, 1), np.float32), 'square'))
+onnx.save(model, 'net.onnx')
+)"), contract());
+  ASSERT_TRUE(many.again);
+  EXPECT_THAT(many.again->values, ElementsAre("none", "1", "2", "3", "4"));
+  ASSERT_EQ(many.again->only_if.size(), 1U);
+  EXPECT_THAT(many.again->only_if[0].values, ElementsAre("int8_but_2", "int8_but_3", "int8_but_4", "int8_but_5"));
+  ASSERT_EQ(many.forbidden.size(), 3U);  // the third and fourth of two, the fourth of three
+  EXPECT_EQ(many.forbidden[0].settings.at("int8_again"), "3");
+  EXPECT_EQ(many.forbidden[0].settings.at("variant"), "int8_but_2");
 }
 
 TEST_F(Variants, AllAreNamedForWhoReadsRoutesOfAnotherTime) {
@@ -64,11 +84,11 @@ TEST_F(Variants, AllAreNamedForWhoReadsRoutesOfAnotherTime) {
   EXPECT_EQ(named.knob->values, variant_knob(make(100), contract()).knob->values);
 }
 
-TEST_F(Variants, AModelOfConvolutionsHasNoDynamicKindAndModelsWithStateNoRanges) {
+TEST_F(Variants, AModelOfConvolutionsHasNoDynamicKindAndOneWithStateHasRangesToo) {
   EXPECT_THAT(variant_knob(make(2), contract()).knob->values, Not(Contains("dynamic_int8")));
   Contract contract = this->contract();
   contract.state.push_back({.output = "y", .input = "h"});
-  EXPECT_THAT(variant_knob(make(2), contract).knob->values, ElementsAre("float32", "weight_int8", "fp16"));
+  EXPECT_EQ(variant_knob(make(2), contract).knob->values, variant_knob(make(2), this->contract()).knob->values);
 }
 
 TEST_F(Variants, ReadyFilesRaceEvenWhereTheModelCannotBeRewritten) {

@@ -10,6 +10,7 @@
 #include "decide/rounds.h"
 #include "decide/variants.h"
 #include "journal/record.h"
+#include "model/model_file.h"
 
 namespace fiel {
 namespace {
@@ -25,7 +26,9 @@ std::string candidate_digest(const Lab& lab, const BuildRoute& route) {
   if (const auto variant = route.settings.find(std::string(kVariantKnob)); variant != route.settings.end()) {
     if (lab.calibration) digest.field(lab.calibration->digest);
     for (const VariantFile& file : lab.contract.variants) {
-      if (file.name == variant->second) digest.field(file.digest);
+      if (file.name != variant->second) continue;
+      digest.field(file.digest);
+      for (const std::string& word : file.program) digest.field(word);
     }
   }
   for (const int core : lab.contract.cores) digest.field(fmt::format("{}", core));
@@ -113,7 +116,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   body["artifact_bytes"] = bytes;
   body["build_seconds"] = built.build_seconds;
   body["effective"] = effective_json(built.effective);
-  const std::string model_digest = order.model == lab.model.path ? lab.model.digest : FIEL_TRY(sha256_file(order.model));
+  const std::string model_digest = order.model == lab.model.path ? lab.model.digest : FIEL_TRY(digest_model_file(order.model));
   body["identity"] = identity_of(lab, state.route, built.effective, model_digest);
   return body;
 }

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
 #include "base/files.h"
 #include "decide/observe.h"
 #include "decide/recipes.h"
-#include "gate/compare.h"
+#include "decide/sensitivity.h"
+#include "decide/variant_program.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -19,19 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFloat32 = "float32";
-constexpr std::size_t kSensitivitySamples = 12;
-constexpr double kSensitivitySeconds = 25;  // at most, and at most this share of the wall time; what was not measured by
-constexpr double kSensitivityShare = 0.05;  // then is taken to lose least
+constexpr std::string_view kNone = "none";
+constexpr int kMostAgain = 4;               // nodes of a step, by their work, that are worth a try in 8 bits again
 constexpr std::size_t kMostToldApart = 20;  // nodes that stay as they are
-
-// Kernels of x86 CPUs without VNNI add two products of 8 bits in 16, which saturates; with weights of 7 bits it can't.
-int weight_bits(const Lab& lab) {
-  const auto& features = lab.engines.at(lab.contract.engines.front().name).hello.cpu_features;
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(features, [&](const std::string& one) { return one.find(name) != std::string::npos; });
-  };
-  return has("avx") && !has("vnni") && !has("amx_int8") ? 7 : 8;
-}
 
 fs::path variant_file(const Lab& lab, const std::string& name) { return lab.folder / "variants" / (name + ".onnx"); }
 
@@ -39,89 +30,26 @@ Failure failed(FailureKind kind, std::string message) {
   return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = {}, .exit_status = {}, .signal = {}};
 }
 
-// Relative L2 error of the outputs with one region alone in 8 bits, averaged over some calibration samples.
-Result<std::optional<double>> error_of_one(Lab& lab, Bench& bench, const Rewriter& rewriter, const std::string& region,
-                                           const Ranges& ranges, std::span<const int> samples,
-                                           const std::map<int, SampleOutputs>& expected) {
-  const fs::path file = lab.folder / "scratch" / "one_region.onnx";
-  FIEL_TRY(rewriter.write_int8(file, ranges, {.regions = {region}, .weight_bits = weight_bits(lab)}));
-  double sum = 0;
-  const auto failure = FIEL_TRY(bench.run(file, samples, {}, [&](auto outputs, Last) -> Result<bool> {
-    for (const SampleOutputs& sample : outputs) {
-      const OutputViews now = views_of(sample);
-      for (const auto& [output, tensor] : expected.at(sample.index).tensors) {
-        const auto found = now.find(output);
-        sum += found == now.end() ? 1 : compare_tensor(tensor.view(), found->second, nullptr).errors.l2;
-      }
-    }
-    return true;
-  }));
-  if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-  if (failure || !std::isfinite(sum)) return std::optional<double>();
-  return std::optional(sum / static_cast<double>(samples.size()));
-}
-
-// {"errors": {region: error}} of the regions that could be measured in the time there is, the noisiest by rounding first:
-// those are the ones to know.
-Result<Json> measure_sensitivity(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, const Json& observed) {
-  return lab.recorder.once("sensitivity", "sensitivity", [&]() -> Result<Record> {
-    const double started_at = lab.recorder.live_seconds();
-    lab.progress.step(fmt::format("measuring what each of {} nodes loses in 8 bits, alone", rewriter.regions().size()));
-    const double limit = std::min(kSensitivitySeconds, kSensitivityShare * lab.contract.budget.wall_seconds);
-    std::vector<std::pair<double, std::string>> queue;
-    for (std::size_t i = 0; i < rewriter.regions().size(); ++i) {
-      const Region& region = rewriter.regions()[i];
-      const auto range = ranges.find(region.activation);
-      if (range == ranges.end()) continue;
-      const double power = observed["power"][region.activation].get<double>();
-      queue.emplace_back(rewriter.weight_noise(i, weight_bits(lab)) + Rewriter::activation_noise(range->second, power), region.name);
-    }
-    std::ranges::sort(queue, std::greater());
-    const auto samples = first_samples(lab, kSensitivitySamples);
-    std::map<int, SampleOutputs> expected;
-    Json body = {{"errors", Json::object()}, {"samples", samples.size()}};
-    std::optional<Bench> bench;
-    bench.emplace(lab);
-    auto failure = FIEL_TRY(bench->run(lab.model.path, samples, {}, [&](auto outputs, Last) -> Result<bool> {
-      for (const SampleOutputs& sample : outputs) expected[sample.index] = sample;
-      return true;
-    }));
-    if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    for (const auto& [noise, region] : queue) {
-      if (failure || lab.recorder.live_seconds() - started_at > limit) break;
-      if (!bench->alive()) bench.emplace(lab);
-      const auto error = FIEL_TRY(error_of_one(lab, *bench, rewriter, region, ranges, samples, expected));
-      if (error) body["errors"][region] = *error;
-      lab.progress.status(fmt::format("sensitivity: {} of {} nodes", body["errors"].size(), queue.size()));
-    }
-    body["seconds"] = lab.recorder.live_seconds() - started_at;
-    return Record{.body = std::move(body)};
-  });
-}
-
-// The share of the recipe's regions that lose least alone; those that were not measured are taken to lose least, since the
-// noisiest by rounding were measured first. A sum of single losses is a proxy: whether what comes out is accurate the gate says.
-Result<std::set<std::string>> least_sensitive(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const Ranges& ranges,
-                                              const Json& observed) {
-  std::vector<std::pair<double, std::string>> errors;
-  for (const Region& region : rewriter.regions()) {
-    if (recipe.regions.contains(region.name) && ranges.contains(region.activation)) errors.emplace_back(0, region.name);
-  }
-  if (recipe.share < 1) {
-    const Json measured = FIEL_TRY(measure_sensitivity(lab, rewriter, ranges, observed));
-    for (auto& [error, name] : errors) error = object_or_empty(measured, "errors").value(name, 0.0);
-    std::ranges::sort(errors);
-    errors.resize(static_cast<std::size_t>(std::ceil(recipe.share * static_cast<double>(errors.size()))));
-  }
+// The nodes that become 8 bit. What comes out is a proxy's choice: whether it is accurate the gate says.
+Result<std::set<std::string>> chosen_regions(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const Ranges& ranges,
+                                             const Json& observed) {
   std::set<std::string> chosen;
-  for (const auto& [error, name] : errors) chosen.insert(name);
+  for (const Region& region : rewriter.regions()) {
+    if (recipe.regions.contains(region.name) && ranges.contains(region.activation)) chosen.insert(region.name);
+  }
+  if (recipe.floats == 0) return chosen;
+  const auto order = FIEL_TRY(nodes_by_loss(lab, rewriter, ranges, observed));
+  const auto floats = by_work(order, recipe.floats);
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    if (static_cast<int>(i) + 1 != recipe.again) chosen.erase(floats[i]);
+  }
   return chosen;
 }
 
 // The file, or why it can't be made.
 struct Made {
   fs::path file;
-  std::size_t regions = 0;     // in 8 bits; for other kinds 0
+  std::set<std::string> regions = {};  // in 8 bits, of static int8
   std::vector<LeftOut> left;   // nodes that stay as they are
 };
 
@@ -139,11 +67,12 @@ Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Rec
     return Outcome<Made>(failed(FailureKind::kUnsupported, "the values of the model's activations can't be counted: " + why));
   }
   const Ranges ranges = ranges_by(recipe.ranges, observed, values);
-  const Int8Choice choice{.regions = FIEL_TRY(least_sensitive(lab, rewriter, recipe, ranges, observed)),
-                          .weight_bits = weight_bits(lab), .activations = recipe.activations};
+  const Int8Choice choice{.regions = FIEL_TRY(chosen_regions(lab, rewriter, recipe, ranges, observed)),
+                          .weight_bits = weight_bits(lab), .activations = recipe.activations, .bias = recipe.bias,
+                          .smoothing = recipe.smoothing, .channels = channels_of(observed)};
   if (choice.regions.empty()) return Outcome<Made>(failed(FailureKind::kUnsupported, "no node has an activation of a finite range"));
   FIEL_TRY(rewriter.write_int8(file, ranges, choice));
-  return Outcome<Made>(Made{.file = file, .regions = choice.regions.size(), .left = rewriter.left_out()});
+  return Outcome<Made>(Made{.file = file, .regions = choice.regions, .left = rewriter.left_out()});
 }
 
 Result<Outcome<Made>> write_recipe(Lab& lab, const Rewriter& rewriter, const Recipe& recipe) {
@@ -174,14 +103,24 @@ Result<std::string> digest_of(const fs::path& file) {
   return digest.hex();
 }
 
+// Of those that could be in 8 bits.
+Json nodes_in_float(const Rewriter& rewriter, const std::set<std::string>& regions) {
+  Json nodes = Json::array();
+  for (const Region& region : rewriter.regions()) {
+    if (!regions.contains(region.name)) nodes.push_back(region.name);
+  }
+  return nodes;
+}
+
 Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const Recipe& recipe) {
   auto outcome = FIEL_TRY(write_recipe(lab, rewriter, recipe));
   if (auto* failure = std::get_if<Failure>(&outcome)) return Outcome<fs::path>(std::move(*failure));
   const Made& made = std::get<Made>(outcome);
   const std::string digest = FIEL_TRY(digest_of(made.file));
   const Json known = FIEL_TRY(lab.recorder.once("variant/" + recipe.name, "variant", [&]() -> Result<Record> {
-    Json body = {{"variant", recipe.name}, {"digest", digest}, {"regions", made.regions}, {"left_out", made.left.size()},
+    Json body = {{"variant", recipe.name}, {"digest", digest}, {"regions", made.regions.size()}, {"left_out", made.left.size()},
                  {"why", Json::array()}};
+    if (recipe.floats > 0) body["in_float32"] = nodes_in_float(rewriter, made.regions);
     for (std::size_t i = 0; i < std::min(made.left.size(), kMostToldApart); ++i) {
       body["why"].push_back(fmt::format("{}: {}", made.left[i].name, made.left[i].why));
     }
@@ -195,10 +134,40 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
 }
 
 std::string help_text() {
-  return "The model as it is, or in another precision. int8: its Conv, MatMul and Gemm nodes in 8 bits, all of them, the share in per "
-         "cent that loses least alone, or those of one kind; ranges by the extremes seen, by their average over samples, by squared "
+  return "The model as it is, or in another precision. int8: its Conv, MatMul and Gemm nodes in 8 bits, all of them, all but so many "
+         "that lose most for the time that they take, or those of one kind; ranges by the extremes seen, by their average over samples, by squared "
          "error, percentile or entropy. dynamic_int8: products quantised as they come. weight_int8: weights alone. fp16, bf16: halves. "
          "Others are the contract's own [[variant]] files.";
+}
+
+// From where a step of the ladder is to where single nodes of it are in 8 bits again, judged like all else.
+void add_again_knob(VariantKnob& result, std::span<const Recipe> all) {
+  Knob again{.name = std::string(kAgainKnob), .kind = KnobKind::kVariant, .values = {std::string(kNone)},
+             .default_value = std::string(kNone),
+             .help = "Of the nodes that int8_but_K leaves in float32, the one with the most work (1), the second most (2), ... "
+                     "is in 8 bits all the same.",
+             .only_if = {{.knob = std::string(kVariantKnob), .values = {}}}};
+  int most = 0;
+  for (const Recipe& recipe : all) {
+    if (recipe.floats < 2) continue;  // without its only one it is int8
+    again.only_if[0].values.push_back(recipe.name);
+    most = std::max(most, recipe.floats);
+  }
+  if (most == 0) return;
+  for (int rank = 1; rank <= std::min(most, kMostAgain); ++rank) {
+    again.values.push_back(fmt::format("{}", rank));
+    for (const Recipe& recipe : all) {
+      if (recipe.floats < 2 || recipe.floats >= rank) continue;
+      result.forbidden.push_back({.settings = {{std::string(kVariantKnob), recipe.name}, {std::string(kAgainKnob), fmt::format("{}", rank)}},
+                                  .why = fmt::format("{} leaves {} nodes in float32", recipe.name, recipe.floats)});
+    }
+  }
+  result.again = std::move(again);
+}
+
+std::string setting_of(const BuildRoute& route, std::string_view knob, std::string_view otherwise) {
+  const auto found = route.settings.find(std::string(knob));
+  return found == route.settings.end() ? std::string(otherwise) : found->second;
 }
 
 }  // namespace
@@ -208,8 +177,7 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
   Knob knob{.name = std::string(kVariantKnob), .kind = KnobKind::kVariant, .values = {std::string(kFloat32)},
             .default_value = std::string(kFloat32), .help = help_text(), .only_if = {}};
   const bool named = use == VariantUse::kNamed;
-  const bool has_state = !contract.state.empty();
-  const bool has_ranges = !has_state && !(contract.calibration.empty() && contract.data.empty());
+  const bool has_ranges = !(contract.calibration.empty() && contract.data.empty());
   auto opened = Rewriter::open(model.path);
   if (!opened) {
     result.note = "no variants of the model by fiel: " + opened.error().message;
@@ -217,13 +185,14 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
     result.note = "no variants of the model by fiel: it has no Conv, MatMul or Gemm with constant float32 weights";
   } else {
     result.rewriter = std::make_shared<const Rewriter>(std::move(*opened));
-    if (has_state) result.note = "no variants with fixed ranges: the ranges of a model with state are not observed";
-    else if (!has_ranges) result.note = "no variants with fixed ranges (int8): they need [data] calibration";
-    for (const Recipe& recipe : recipes(*result.rewriter)) {
-      if (recipe.needs_ranges() && !has_ranges && !named) continue;
+    if (!has_ranges) result.note = "no variants with fixed ranges (int8): they need [data] calibration";
+    std::vector<Recipe> offered = recipes(*result.rewriter);
+    std::erase_if(offered, [&](const Recipe& recipe) { return recipe.needs_ranges() && !has_ranges && !named; });
+    for (const Recipe& recipe : offered) {
       knob.values.push_back(recipe.name);
       if (!recipe.stands_in_for.empty()) knob.stand_ins[recipe.name] = recipe.stands_in_for;
     }
+    add_again_knob(result, offered);
   }
   for (const VariantFile& file : contract.variants) knob.values.push_back(file.name);
   if (knob.values.size() > 1) result.knob = std::move(knob);
@@ -231,22 +200,24 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
 }
 
 Result<Outcome<fs::path>> model_of(Lab& lab, const BuildRoute& route) {
-  const auto setting = route.settings.find(std::string(kVariantKnob));
-  if (setting == route.settings.end() || setting->second == kFloat32) return Outcome<fs::path>(lab.model.path);
-  const std::string& name = setting->second;
+  const std::string name = setting_of(route, kVariantKnob, kFloat32), again = setting_of(route, kAgainKnob, kNone);
+  if (name == kFloat32) return Outcome<fs::path>(lab.model.path);
   const auto& files = lab.contract.variants;
   const auto file = std::ranges::find(files, name, &VariantFile::name);
+  if (file != files.end() && !file->program.empty()) return make_by_program(lab, *file);
   if (file != files.end()) return Outcome<fs::path>(file->model);
-  if (lab.made_variants.contains(name)) return Outcome<fs::path>(variant_file(lab, name));
-  if (lab.rewriter) {
-    for (const Recipe& recipe : recipes(*lab.rewriter)) {
-      if (recipe.name != name) continue;
-      auto made = FIEL_TRY(make_variant(lab, *lab.rewriter, recipe));
-      if (std::holds_alternative<fs::path>(made)) lab.made_variants.insert(name);
-      return made;
-    }
+  const std::vector<Recipe> all = lab.rewriter ? recipes(*lab.rewriter) : std::vector<Recipe>();
+  const auto found = std::ranges::find(all, name, &Recipe::name);
+  if (found == all.end()) return Outcome<fs::path>(failed(FailureKind::kUnsupported, "there is no such variant"));
+  Recipe recipe = *found;
+  if (again != kNone) {
+    recipe.again = std::atoi(again.c_str());
+    recipe.name += "_again_" + again;
   }
-  return Outcome<fs::path>(failed(FailureKind::kUnsupported, "there is no such variant"));
+  if (lab.made_variants.contains(recipe.name)) return Outcome<fs::path>(variant_file(lab, recipe.name));
+  auto made = FIEL_TRY(make_variant(lab, *lab.rewriter, recipe));
+  if (std::holds_alternative<fs::path>(made)) lab.made_variants.insert(recipe.name);
+  return made;
 }
 
 }  // namespace fiel

@@ -35,8 +35,8 @@ struct Knob {
   std::string default_value;  // one of `values`, except in a space restricted by hand
   std::string help;
   std::vector<Condition> only_if;  // all must hold
-  /// Value -> another one that it stands in for: as fast as that, so worth a try only where that one pays and may yet turn out
-  /// not to be accurate enough.
+  /// Value -> another one that it stands in for: at most as fast as that, so worth a try only where that one pays and may yet turn
+  /// out not to be accurate enough, or has.
   std::map<std::string, std::string> stand_ins = {};
 };
 

@@ -5,7 +5,9 @@
 //   3  where a start turned out not to be admissible (an engine's default can be too imprecise),
 //   its
 //      best admissible change takes its place, and the one-knob changes of that follow
-//   4  per start, the product over the knobs that helped: the values that are admissible so far and
+//   4  per start, knobs that do not count there but do with a value that helped (single nodes beside a step of the precision
+//   ladder): each of their values, beside the fastest such value
+//   5  per start, the product over the knobs that helped: the values that are admissible so far and
 //      more than 1 % faster than the start, and the start's own; combinations whose single gains
 //      add up to most come first, in whatever engine. A stand-in takes part where what it stands in for was rejected
 #include <algorithm>
@@ -113,12 +115,16 @@ class Mixed : public Strategy {
       replace_bad_starts();
       stage_ = Stage::kReplaced;
     }
+    if (queue_.empty() && stage_ == Stage::kReplaced) {
+      for (const BuildRoute& start : starts_) enqueue_deeper(start);
+      stage_ = Stage::kDeeper;
+    }
     if (!queue_.empty()) {
       BuildRoute route = std::move(queue_.front());
       queue_.pop_front();
       return route;
     }
-    if (stage_ == Stage::kReplaced) {
+    if (stage_ == Stage::kDeeper) {
       for (const BuildRoute& start : starts_) products_.push_back(product_of(start));
       stage_ = Stage::kProduct;
     }
@@ -135,7 +141,7 @@ class Mixed : public Strategy {
   }
 
  private:
-  enum class Stage { kStarts, kOneKnob, kStandIns, kReplaced, kProduct };
+  enum class Stage { kStarts, kOneKnob, kStandIns, kReplaced, kDeeper, kProduct };
 
   void enqueue(const BuildRoute& route) {
     if (known_.insert(route).second) queue_.push_back(route);
@@ -191,6 +197,36 @@ class Mixed : public Strategy {
     if (trial->outcome == Trial::Outcome::kRejected) return true;
     return trial->outcome == Trial::Outcome::kAdmissibleSoFar && trial->log_speedup &&
            *trial->log_speedup - speedup(start) > kLeastGain;
+  }
+
+  // The route with this too; nothing where the knob does not count there.
+  std::optional<BuildRoute> with(BuildRoute route, const std::string& knob, const std::string& value) const {
+    route.settings[knob] = value;
+    route = space_.canonical(std::move(route));
+    return route.settings.contains(knob) && space_.validate(route) ? std::optional(std::move(route)) : std::nullopt;
+  }
+
+  void enqueue_deeper(const BuildRoute& start) {
+    const std::vector<Knob>& knobs = space_.find_engine(start.engine)->knobs;
+    for (const Knob& deep : knobs) {
+      const Trial* best = nullptr;
+      std::vector<BuildRoute> beside;
+      for (const Condition& condition : deep.only_if) {
+        for (const std::string& value : condition.values) {
+          const Trial* trial = trial_with(start, condition.knob, value);
+          if (trial == nullptr || trial->route == start || !pays(start, trial) || admissible(trial->route) == nullptr) continue;
+          if (best != nullptr && *trial->log_speedup <= *best->log_speedup) continue;
+          std::vector<BuildRoute> now;
+          for (const std::string& one : deep.values) {
+            if (auto route = with(trial->route, deep.name, one); route && !with(start, deep.name, one)) now.push_back(std::move(*route));
+          }
+          if (now.empty()) continue;
+          best = trial;
+          beside = std::move(now);
+        }
+      }
+      for (const BuildRoute& route : beside) enqueue(route);
+    }
   }
 
   const Trial* admissible(const BuildRoute& route) const {

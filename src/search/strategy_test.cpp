@@ -78,6 +78,26 @@ TEST(Mixed, AStandInTakesOverWhereTheOtherWasRejected) {
   EXPECT_EQ(std::ranges::count(asked, "engine=alpha streams=2 variant=int8_mse"), 1);
 }
 
+// A knob that counts only beside other values is turned beside the fastest of these that is admissible.
+TEST(Mixed, AKnobThatCountsOnlyBesideAValueIsTurnedBesideTheFastestSuchValue) {
+  const Knob variant = example_knob("variant", {"float32", "int8", "step_2", "step_3"});
+  Knob again = example_knob("again", {"none", "1", "2"});
+  again.only_if = {{.knob = "variant", .values = {"step_2", "step_3"}}};
+  const Space space = *Space::create({{.engine = "alpha", .knobs = {variant, again}, .forbidden = {}}});
+  const auto speed = [](double of_2) {
+    return [of_2](const BuildRoute& route) {
+      const auto set = route.settings.find("variant");
+      const std::string value = set == route.settings.end() ? "" : set->second;
+      if (value == "int8") return Trial{route, Trial::Outcome::kRejected, {}};
+      return admissible(route, value == "step_2" ? of_2 : value == "step_3" ? 1.2 : 1.0);
+    };
+  };
+  const Texts asked = run(*make("mixed", space), speed(1.3));
+  EXPECT_EQ((Texts{asked.begin() + 4, asked.end()}), (Texts{"engine=alpha again=1 variant=step_2", "engine=alpha again=2 variant=step_2"}));
+  const Texts other = run(*make("mixed", space), speed(1.1));
+  EXPECT_EQ(other.at(4), "engine=alpha again=1 variant=step_3");
+}
+
 TEST(Strategy, EveryOneAsksValidCanonicalRoutesAndNoneTwice) {
   const Space space = example_space();
   const Judge judge = [](const BuildRoute& route) {

@@ -65,8 +65,9 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
 
 EngineSpace space_of(const HelloResult& hello, const std::string& name, const Contract& contract, std::size_t shapes,
                      const VariantKnob& variants) {
-  EngineSpace space{.engine = name, .knobs = {}, .forbidden = {}};
+  EngineSpace space{.engine = name, .knobs = {}, .forbidden = variants.forbidden};
   if (variants.knob) space.knobs.push_back(*variants.knob);  // first, since nothing else pays as much
+  if (variants.again) space.knobs.push_back(*variants.again);
   for (const Knob& knob : hello.knobs) {
     if (knob.kind == KnobKind::kBatch && contract.scenario != Scenario::kOffline) continue;
     if (knob.kind == KnobKind::kShape && shapes > 1) continue;

@@ -13,6 +13,7 @@
 #include "decide/race.h"
 #include "decide/session.h"
 #include "decide/trial.h"
+#include "decide/variants.h"
 #include "journal/record.h"
 #include "search/strategy.h"
 #include "stats/e_process.h"
@@ -24,6 +25,7 @@ namespace {
 
 // A screen is one session: a candidate that it shows this much slower is not worth a full judgement.
 constexpr double kHopelessLogRatio = -0.03;
+constexpr double kGatesShare = 0.2;      // of the search's time, for the fastest variants so far to be judged in full
 constexpr double kProcessesPerTrial = 4;  // to build, load, probe and screen costs about so many timed processes
 
 // What the steps hand on to each other; all of it comes out of records.
@@ -140,6 +142,17 @@ Result<> try_route(Pipeline& p, Partner& partner, int id) {
   return probe_candidate(p.lab, id, FIEL_TRY(partner.get()));  // the partner died: once more with a new one
 }
 
+// Is this the fastest so far of what is admissible, and in another precision? Then what the search asks next hangs on whether it
+// is accurate, and the probe can't tell.
+bool leads_in_another_precision(const Pipeline& p, int id) {
+  const CandidateState& state = p.lab.standing.candidates.at(id);
+  if (state.status != CandidateStatus::kTried || !state.screen_log_ratio || !(*state.screen_log_ratio > 0)) return false;
+  if (!state.route.settings.contains(std::string(kVariantKnob))) return false;
+  return std::ranges::none_of(p.lab.standing.candidates, [&](const auto& one) {
+    return one.second.status == CandidateStatus::kAdmissible && one.second.screen_log_ratio.value_or(-1) >= *state.screen_log_ratio;
+  });
+}
+
 std::string trial_line(const CandidateState& state) {
   std::string how(to_string(state.status));
   if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast as the comparator at first sight (1 session)", std::exp(*state.screen_log_ratio));
@@ -161,7 +174,8 @@ StepResult search(Pipeline& p) {
   Partner partner(lab, p.comparator.id);
   std::int64_t tried = 0;
   std::string stop;
-  double spent_on_trials = 0;
+  double spent_on_trials = 0, spent_on_gates = 0;
+  const double gates_limit = kGatesShare * (p.plan.search_until - lab.recorder.spent_seconds());
   while (stop.empty()) {
     const double before = lab.recorder.spent_seconds();
     const double expected = tried > 0 ? spent_on_trials / static_cast<double>(tried)
@@ -175,6 +189,11 @@ StepResult search(Pipeline& p) {
       const int id = FIEL_TRY(register_candidate(lab, *route, {}));
       if (!known) {
         FIEL_TRY(try_route(p, partner, id));
+        if (leads_in_another_precision(p, id) && spent_on_gates + p.costs.gate_seconds < gates_limit) {
+          const double gate_began = lab.recorder.spent_seconds();
+          FIEL_TRY(judge_on_tuning(lab, id));
+          spent_on_gates += lab.recorder.spent_seconds() - gate_began;
+        }
         ++tried;
         spent_on_trials += lab.recorder.spent_seconds() - before;
         lab.progress.step(trial_line(lab.standing.at(id)));

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "variant/external.h"
 #include "variant/graph.h"
 #include "variant/test_models.h"
@@ -197,6 +199,50 @@ assert np.array_equal(run('out.onnx', x)[0], run('net.onnx', x)[0])
 )"));
   ASSERT_TRUE(graph::fetch_weights(model, folder_.path()));
   EXPECT_EQ(model.graph().initializer(0).raw_data().size(), 64U * 64 * 4);
+}
+
+// A table of 2.1 GiB, all zeros but for its last row: the file of the test is sparse, the one that is written is not.
+TEST_F(ExternalWeights, MayHaveMoreThan2GiB) {
+  constexpr std::int64_t kRows = 9 << 17, kWidth = 480;
+  constexpr double kDisk = 3e9, kMemory = 7e9;
+  std::ifstream memory("/proc/meminfo");
+  double available = 0;
+  for (std::string word; memory >> word;) {
+    if (word == "MemAvailable:" && memory >> available) break;
+  }
+  if (const auto disk = std::filesystem::space(folder_.path()); static_cast<double>(disk.available) < kDisk) GTEST_SKIP() << "needs 3 GB of disk";
+  if (available * 1024 < kMemory) GTEST_SKIP() << "needs 7 GB of memory";
+  folder_.write("table.bin", "");
+  std::filesystem::resize_file(folder_ / "table.bin", static_cast<std::uintmax_t>(kRows * kWidth) * 4);
+  const std::string sizes = "rows, width = " + std::to_string(kRows) + ", " + std::to_string(kWidth) + "\n";
+  ASSERT_TRUE(folder_.python(sizes + kMake + R"(
+with open('table.bin', 'r+b') as file:
+    file.seek(-4 * width, 2)
+    file.write(np.arange(width, dtype=np.float32).tobytes())
+table = onnx.TensorProto(name='table', data_type=T.FLOAT, dims=[rows, width], data_location=onnx.TensorProto.EXTERNAL)
+for key, text in (('location', 'table.bin'), ('length', str(4 * rows * width))):
+    table.external_data.add(key=key, value=text)
+graph = h.make_graph([node('Gather', ['table', 'i'], ['e']), node('MatMul', ['e', 'w'], ['y'], name='product')], 'net',
+                     [value('i', T.INT64, [1])], [value('y', T.FLOAT, [1, 8])], [table, nh.from_array(f(width, 8), 'w')])
+onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid('', 17)], ir_version=8), 'net.onnx')
+)"));
+  {
+    const Rewriter rewriter = open("net.onnx");
+    ASSERT_TRUE(rewriter.write_int8(folder_ / "large.onnx", {{"e", {0, 480}}}, {.regions = {"product"}}));
+  }
+  EXPECT_TRUE(folder_.python(sizes + R"(
+import numpy as np, onnx, os
+assert os.path.getsize('large.onnx') < 100_000 and os.path.getsize('large.onnx.data') >= 4 * rows * width
+onnx.checker.check_model('large.onnx')
+model = onnx.load('large.onnx', load_external_data=False)
+table = next(i for i in model.graph.initializer if i.name == 'table')
+place = {e.key: e.value for e in table.external_data}
+assert place['location'] == 'large.onnx.data' and int(place['length']) == 4 * rows * width, place
+with open('large.onnx.data', 'rb') as file:
+    file.seek(int(place['offset']) + 4 * (rows - 1) * width)
+    assert np.array_equal(np.frombuffer(file.read(4 * width), np.float32), np.arange(width))
+assert [n.op_type for n in model.graph.node].count('DequantizeLinear') == 2
+)"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/files.h"
+#include "variant/bias.h"
 #include "variant/external.h"
 #include "variant/opset13.h"
 #include "variant/rewriter_impl.h"
@@ -116,7 +117,21 @@ std::string Rewriter::observed_low(std::size_t i) const { return fmt::format("fi
 std::string Rewriter::observed_high(std::size_t i) const { return fmt::format("fiel/high/{}", i); }
 std::string Rewriter::observed_power(std::size_t i) const { return fmt::format("fiel/power/{}", i); }
 std::string Rewriter::observed_shape(std::size_t i) const { return fmt::format("fiel/shape/{}", i); }
+std::string Rewriter::observed_output_shape(std::size_t i) const { return fmt::format("fiel/output_shape/{}", i); }
+std::string Rewriter::observed_means(std::size_t i) const { return fmt::format("fiel/means/{}", i); }
+std::string Rewriter::observed_lows(std::size_t i) const { return fmt::format("fiel/lows/{}", i); }
+std::string Rewriter::observed_highs(std::size_t i) const { return fmt::format("fiel/highs/{}", i); }
 std::string Rewriter::observed_value(std::size_t k) { return fmt::format("fiel/value/{}", k); }
+
+std::int64_t Rewriter::input_channels(std::size_t i) const { return fiel::input_channels(impl_->node(i), impl_->weights(i)); }
+
+double Rewriter::products(std::size_t i, double output_elements) const {
+  const onnx::NodeProto& node = impl_->node(i);
+  const onnx::TensorProto& weights = impl_->weights(i);
+  if (node.op_type() == "Conv") return output_elements * static_cast<double>(impl_->regions[i].weights / weights.dims(0));
+  const bool transposed = graph::channel_axis(node, weights) == 0;
+  return output_elements * static_cast<double>(weights.dims(transposed ? 1 : weights.dims_size() - 2));
+}
 
 double Rewriter::weight_noise(std::size_t i, int weight_bits) const {
   const onnx::TensorProto& tensor = impl_->weights(i);
@@ -136,42 +151,6 @@ double Rewriter::weight_noise(std::size_t i, int weight_bits) const {
 double Rewriter::activation_noise(const Range& range, double power) {
   const double scale = uint8_scale(range).scale;
   return power > 0 ? scale * scale / 12 / power : 0;
-}
-
-Result<> Rewriter::write_observer(const std::filesystem::path& file) const {
-  onnx::ModelProto model = impl_->model;
-  onnx::GraphProto& whole = *model.mutable_graph();
-  whole.clear_output();
-  for (std::size_t i = 0; i < impl_->regions.size(); ++i) {
-    const std::string& activation = impl_->regions[i].activation;
-    const std::string square = fmt::format("fiel/square/{}", i);
-    graph::add_node(whole, "Mul", {activation, activation}, square);
-    struct Observed {
-      const char* op;
-      std::string of, name;
-    };
-    for (const auto& [op, of, name] : {Observed{"ReduceMin", activation, observed_low(i)},
-                                       Observed{"ReduceMax", activation, observed_high(i)},
-                                       Observed{"ReduceMean", square, observed_power(i)}}) {
-      graph::add_attribute(graph::add_node(whole, op, {of}, name), "keepdims", 0);
-      graph::add_output(whole, name, onnx::TensorProto::FLOAT).mutable_shape();
-    }
-    graph::add_node(whole, "Shape", {activation}, observed_shape(i));
-    graph::add_output(whole, observed_shape(i), onnx::TensorProto::INT64).mutable_shape()->add_dim();
-  }
-  return graph::write_model(std::move(model), file);
-}
-
-Result<> Rewriter::write_values_observer(const std::filesystem::path& file, std::span<const std::string> activations) const {
-  onnx::ModelProto model = impl_->model;
-  onnx::GraphProto& whole = *model.mutable_graph();
-  whole.clear_output();
-  graph::add_constant<std::int64_t>(whole, "fiel/flat", onnx::TensorProto::INT64, {1}, {-1});
-  for (std::size_t k = 0; k < activations.size(); ++k) {
-    graph::add_node(whole, "Reshape", {activations[k], "fiel/flat"}, observed_value(k));
-    graph::add_output(whole, observed_value(k), onnx::TensorProto::FLOAT).mutable_shape()->add_dim();
-  }
-  return graph::write_model(std::move(model), file);
 }
 
 }  // namespace fiel

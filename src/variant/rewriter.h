@@ -43,10 +43,21 @@ struct LeftOut {
 /// Int8 symmetric activations waste a bit on what is never negative, but are some kernels' fast path.
 enum class Activations { kUInt8, kInt8Symmetric };
 
+/// What was seen of a region's activation, by input channel.
+struct Channels {
+  std::vector<double> means, lows, highs;
+};
+
+enum class Bias { kAsItIs, kCorrected };
+enum class Smoothing { kNone, kHalf };
+
 struct Int8Choice {
   std::set<std::string> regions;  // by name; those not named stay in float
   int weight_bits = 8;            // 7 keeps sums of two products inside 16 bits, where kernels of older CPUs saturate
   Activations activations = Activations::kUInt8;
+  Bias bias = Bias::kAsItIs;              // both need `channels`, by region; one without them stays as it is
+  Smoothing smoothing = Smoothing::kNone;
+  std::map<std::string, Channels> channels = {};
 };
 
 enum class HalfType { kFloat16, kBFloat16 };
@@ -65,17 +76,30 @@ class Rewriter {
   std::vector<std::string> activations() const;    // of the regions, each once
   std::int64_t opset() const;                      // of what is written
 
-  /// A model with the same inputs whose outputs are the smallest and the largest element of each region's activation and the
-  /// mean of its elements' squares, float32 scalars, and its shape: see observed_low() and its kin.
-  Result<> write_observer(const std::filesystem::path& file) const;
-  /// Names of the observer's outputs for the activation of regions()[i].
+  /// A model with the same inputs whose outputs tell of each region's activation the smallest and the largest element and the
+  /// mean of its elements' squares, float32 scalars; its shape and that of the region's output; and, by the region's input
+  /// channel (see input_channels), mean, smallest and largest element: see observed_low() and its kin. Of the model's own
+  /// outputs those named in `kept` stay: the states of a recurrent model.
+  Result<> write_observer(const std::filesystem::path& file, const std::set<std::string>& kept = {}) const;
+  /// Names of the observer's outputs for regions()[i].
   std::string observed_low(std::size_t i) const;
   std::string observed_high(std::size_t i) const;
   std::string observed_power(std::size_t i) const;
   std::string observed_shape(std::size_t i) const;
+  std::string observed_output_shape(std::size_t i) const;
+  std::string observed_means(std::size_t i) const;
+  std::string observed_lows(std::size_t i) const;
+  std::string observed_highs(std::size_t i) const;
+
+  /// Over which channels of its activation regions()[i] sums: a Conv's second axis, a product's last one. 0: not observed (a
+  /// Gemm with a transposed input, a product with more than one matrix).
+  std::int64_t input_channels(std::size_t i) const;
+  /// Products that regions()[i] computes for an output of so many elements.
+  double products(std::size_t i, double output_elements) const;
 
   /// A model whose outputs are these activations themselves, as vectors, the k-th under the name observed_value(k).
-  Result<> write_values_observer(const std::filesystem::path& file, std::span<const std::string> activations) const;
+  Result<> write_values_observer(const std::filesystem::path& file, std::span<const std::string> activations,
+                                 const std::set<std::string>& kept = {}) const;
   static std::string observed_value(std::size_t k);
 
   /// What rounding adds, as a share of the power: of the weights of regions()[i], sum of (w - scale q)^2 / sum of w^2; of an

@@ -1,6 +1,8 @@
 // Any model is refused with a word, or what we write of it is a model that we can read.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/fuzz.h"
 #include "model/onnx_model.h"
 #include "onnx-ml.pb.h"
@@ -70,6 +72,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     ranges[region.activation] = {-1, 2};
     all.regions.insert(region.name);
     (void)rewriter->weight_noise(i, 8);
+    (void)rewriter->products(i, 10);
+    const auto channels = static_cast<std::size_t>(std::clamp<std::int64_t>(rewriter->input_channels(i), 0, 1 << 16));
+    all.channels[region.name] = {.means = std::vector<double>(channels, 0.5), .lows = std::vector<double>(channels, -1),
+                                 .highs = std::vector<double>(channels, 2)};
   }
   const auto written = fiel::fuzz_folder() / "written.onnx";
   const auto must_be_a_model = [&](bool is_written) {
@@ -78,6 +84,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!model) fmt::print(stderr, "{}\n", model.error().message);
     if (!model) __builtin_trap();
   };
+  must_be_a_model(rewriter->write_int8(written, ranges, all).has_value());
+  all.bias = fiel::Bias::kCorrected;
+  all.smoothing = fiel::Smoothing::kHalf;
   must_be_a_model(rewriter->write_int8(written, ranges, all).has_value());
   must_be_a_model(rewriter->write_dynamic_int8(written, 7).has_value());
   must_be_a_model(rewriter->write_weight_int8(written).has_value());

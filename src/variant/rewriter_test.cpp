@@ -29,13 +29,24 @@ TEST_F(Rewriting, TheObserverTellsTheRangeOfEachActivation) {
   ASSERT_TRUE(open("net.onnx").write_observer(folder_ / "observer.onnx"));
   EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
 outputs = run('observer.onnx', x)
-assert len(outputs) == 16 and all(o.shape == () for k, o in enumerate(outputs) if k % 4 < 3)
-assert list(outputs[3]) == [2, 3, 8, 8], outputs[3]
-assert np.isclose(outputs[0], x.min()) and np.isclose(outputs[1], x.max()), outputs
-names = [o.name for o in onnx.load('observer.onnx').graph.output]
-assert np.isclose(outputs[2], (x * x).mean(), rtol=1e-5), outputs
-assert names[:5] == ['fiel/low/0', 'fiel/high/0', 'fiel/power/0', 'fiel/shape/0', 'fiel/low/1'], names
+seen = dict(zip([o.name for o in onnx.load('observer.onnx').graph.output], outputs))
+assert len(seen) == 4 * 8 and all(seen[f'fiel/{what}/{i}'].shape == () for what in ('low', 'high', 'power') for i in range(4)), seen
+assert list(seen['fiel/shape/0']) == [2, 3, 8, 8] and list(seen['fiel/output_shape/0']) == [2, 4, 8, 8], seen
+assert np.isclose(seen['fiel/low/0'], x.min()) and np.isclose(seen['fiel/high/0'], x.max()), seen
+assert np.isclose(seen['fiel/power/0'], (x * x).mean(), rtol=1e-5), seen
+assert np.allclose(seen['fiel/means/0'], x.mean((0, 2, 3)), atol=1e-6) and np.allclose(seen['fiel/lows/0'], x.min((0, 2, 3))), seen
+assert seen['fiel/means/1'].shape == (4,) and seen['fiel/highs/2'].shape == (4,), seen
 )"));
+}
+
+TEST_F(Rewriting, WorkIsTheNumberOfProducts) {
+  make_net();
+  const Rewriter rewriter = open("net.onnx");  // conv 3 -> 4 channels of 3 x 3, matmul 4 -> 6, gemm 4 -> 4
+  EXPECT_EQ(rewriter.products(0, 4 * 8 * 8), 4 * 8 * 8 * 27);
+  EXPECT_EQ(rewriter.products(1, 6), 24);
+  EXPECT_EQ(rewriter.products(2, 4), 16);
+  EXPECT_EQ(rewriter.input_channels(0), 3);
+  EXPECT_EQ(rewriter.input_channels(1), 4);
 }
 
 TEST_F(Rewriting, AnotherObserverGivesActivationsThemselves) {

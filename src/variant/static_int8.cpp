@@ -1,7 +1,11 @@
 // Static int8: QuantizeLinear/DequantizeLinear pairs with ranges known beforehand.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "variant/bias.h"
 #include "variant/rewriter_impl.h"
+#include "variant/smoothing.h"
 
 namespace fiel {
 namespace {
@@ -22,32 +26,131 @@ std::string add_activation_pair(onnx::GraphProto& whole, const std::string& acti
   return name + "/float";
 }
 
+// A constant with `correction` added to it; empty: the tensor is no constant of as many elements.
+std::string add_corrected(onnx::GraphProto& whole, const std::string& bias, const graph::Constants& constants,
+                          const std::vector<float>& correction) {
+  const auto found = constants.find(bias);
+  if (found == constants.end()) return {};
+  const onnx::TensorProto& tensor = *found->second;
+  auto values = graph::floats_of(tensor);
+  if (!values || values->size() != correction.size() || tensor.dims_size() == 0) return {};
+  if (tensor.dims(tensor.dims_size() - 1) != std::ssize(correction)) return {};  // spread over rows
+  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] += correction[i];
+  const std::string name = fmt::format("fiel/{}/corrected", bias);
+  const bool is_there = std::ranges::any_of(whole.initializer(), [&](const auto& one) { return one.name() == name; });
+  if (is_there) return {};  // the first of two nodes with one bias
+  graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {tensor.dims().begin(), tensor.dims().end()}, *values);
+  return name;
+}
+
+// The one node that reads a tensor, if it is an Add with a constant whose last axis is the channels.
+onnx::NodeProto* add_behind(const onnx::GraphProto& whole, graph::Nodes& nodes, const std::string& tensor) {
+  onnx::NodeProto* reader = nullptr;
+  for (onnx::NodeProto& node : nodes) {
+    const auto count = std::ranges::count(node.input(), tensor);
+    if (count == 0) continue;
+    if (count > 1 || reader != nullptr) return nullptr;
+    reader = &node;
+  }
+  const bool is_output = std::ranges::any_of(whole.output(), [&](const auto& one) { return one.name() == tensor; });
+  return reader != nullptr && !is_output && reader->op_type() == "Add" ? reader : nullptr;
+}
+
+// Puts the correction where the node's bias is. A product without one stays as it is: an Add of its own would cost time.
+void correct_bias(onnx::GraphProto& whole, graph::Nodes& nodes, int number, const graph::Constants& constants,
+                  const std::vector<float>& correction) {
+  if (correction.empty()) return;
+  onnx::NodeProto& node = nodes[number];
+  const bool has_bias = node.input_size() > 2 && !node.input(2).empty();
+  if (node.op_type() == "MatMul") {
+    onnx::NodeProto* add = add_behind(whole, nodes, node.output(0));
+    if (add == nullptr) return;
+    const int place = add->input(0) == node.output(0) ? 1 : 0;
+    if (const std::string name = add_corrected(whole, add->input(place), constants, correction); !name.empty()) add->set_input(place, name);
+    return;
+  }
+  if (!has_bias) {
+    const std::string name = fmt::format("fiel/{}/bias", node.output(0));
+    graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {std::ssize(correction)}, correction);
+    if (node.input_size() > 2) node.set_input(2, name);
+    else node.add_input(name);
+    return;
+  }
+  if (const std::string name = add_corrected(whole, node.input(2), constants, correction); !name.empty()) node.set_input(2, name);
+}
+
+// Gemm's factors would have to be undone.
+bool has_factors(const onnx::NodeProto& node) {
+  return std::ranges::any_of(node.attribute(), [](const auto& one) { return (one.name() == "alpha" || one.name() == "beta") && one.f() != 1.0F; });
+}
+
+struct Rounded {
+  const std::map<std::string, std::string>& activations;  // by region, what is rounded for it
+  const Ranges& ranges;
+  const Smoothed& smoothed;
+  Activations kind;
+};
+
+// All nodes, each pair of an activation before the first region that reads it.
+void add_in_order(onnx::GraphProto& whole, graph::Nodes& nodes, const std::vector<Region>& regions, const std::vector<int>& places,
+                  const Rounded& rounded) {
+  std::map<std::string, std::string> pairs;  // what comes out of them
+  std::size_t region = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (const auto before = rounded.smoothed.before.find(i); before != rounded.smoothed.before.end()) {
+      for (const onnx::NodeProto& mul : before->second) *whole.add_node() = mul;
+    }
+    const bool is_region = region < places.size() && places[region] == i;
+    const auto found = is_region ? rounded.activations.find(regions[region].name) : rounded.activations.end();
+    if (found != rounded.activations.end()) {
+      std::string& pair = pairs[found->second];
+      if (pair.empty()) pair = add_activation_pair(whole, found->second, rounded.ranges.at(found->second), rounded.kind);
+      nodes[i].set_input(0, pair);
+    }
+    if (is_region) ++region;
+    *whole.add_node() = std::move(nodes[i]);
+  }
+}
+
 }  // namespace
 
 Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& ranges, const Int8Choice& choice) const {
   graph::Nodes nodes;
   onnx::ModelProto model = impl_->copy_without_nodes(nodes);
   onnx::GraphProto& whole = *model.mutable_graph();
-  std::map<std::string, std::string> activations, weights;  // what stands in a tensor's place
-  std::size_t region = 0;
-  for (int i = 0; i < nodes.size(); ++i) {
-    onnx::NodeProto& node = nodes[i];
-    const bool is_region = region < impl_->nodes.size() && impl_->nodes[region] == i;
-    if (is_region && choice.regions.contains(impl_->regions[region].name)) {
-      const std::string activation = node.input(0), weight = node.input(1);
-      FIEL_CHECK(ranges.contains(activation));
-      if (!activations.contains(activation)) {
-        activations[activation] = add_activation_pair(whole, activation, ranges.at(activation), choice.activations);
-      }
-      const int axis = graph::channel_axis(node, impl_->weights(region));
-      std::string& in_place = weights[fmt::format("{}@{}", weight, axis)];
-      if (in_place.empty()) in_place = graph::add_dequantised(whole, weight, impl_->weights(region), axis, choice.weight_bits);
-      node.set_input(0, activations.at(activation));
-      node.set_input(1, in_place);
-    }
-    if (is_region) ++region;
-    *whole.add_node() = std::move(node);
+  Smoothed smoothed;
+  if (choice.smoothing == Smoothing::kHalf) {
+    smoothed = smooth(whole, nodes, {.regions = impl_->regions, .nodes_of_regions = impl_->nodes, .constants = impl_->constants}, choice);
   }
+  Ranges all_ranges = ranges;
+  for (const auto& [activation, one] : smoothed.activations) all_ranges[one.activation] = one.range;
+  std::map<std::string, std::string> activations;  // by region, what it reads before that is rounded
+  std::map<std::string, std::string> weights;      // what stands in their place
+  for (std::size_t region = 0; region < impl_->nodes.size(); ++region) {
+    const Region& one = impl_->regions[region];
+    if (!choice.regions.contains(one.name)) continue;
+    onnx::NodeProto& node = nodes[impl_->nodes[region]];
+    const auto smooth = smoothed.activations.find(one.activation);
+    const bool is_smooth = smooth != smoothed.activations.end() && smooth->second.regions.contains(one.name);
+    const std::string activation = is_smooth ? smooth->second.activation : one.activation, weight = node.input(1);
+    FIEL_CHECK(ranges.contains(one.activation));
+    onnx::TensorProto larger;  // where the activation was made smaller
+    if (is_smooth) larger = scaled(node, impl_->weights(region), smooth->second.factors);
+    const onnx::TensorProto& tensor = is_smooth ? larger : impl_->weights(region);
+    const int axis = graph::channel_axis(node, tensor);
+    if (const auto seen = choice.channels.find(one.name); choice.bias == Bias::kCorrected && seen != choice.channels.end() && !has_factors(node)) {
+      std::vector<double> means = seen->second.means;
+      for (std::size_t j = 0; is_smooth && j < means.size(); ++j) means[j] /= smooth->second.factors[j];
+      correct_bias(whole, nodes, impl_->nodes[region], impl_->constants, mean_error(node, tensor, choice.weight_bits, means));
+    }
+    std::string& in_place = weights[fmt::format("{}@{}@{}", weight, axis, is_smooth ? activation : "")];
+    if (in_place.empty()) {
+      in_place = graph::add_dequantised(whole, is_smooth ? fmt::format("{}/{}", weight, one.name) : weight, tensor, axis, choice.weight_bits);
+    }
+    node.set_input(1, in_place);
+    activations[one.name] = activation;
+  }
+  add_in_order(whole, nodes, impl_->regions, impl_->nodes, {activations, all_ranges, smoothed, choice.activations});
   graph::drop_unused_constants(whole);
   return graph::write_model(std::move(model), file);
 }

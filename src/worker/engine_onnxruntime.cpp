@@ -267,18 +267,6 @@ void read_threads(Settings& effective, const SessionPlan& plan, std::size_t star
   }
 }
 
-// All of them run on the CPU; but where the provider took no node at all, the candidate is not what its route says.
-std::map<std::string, int> placement_of(const SessionLog& log, const std::string& provider) {
-  std::map<std::string, int> placement;
-  bool any = false;
-  for (const auto& [name, nodes] : log.placement) {
-    placement["CPU, " + name] = nodes;
-    any = any || (name != "CPUExecutionProvider" && nodes > 0);
-  }
-  if (any || log.placement.empty()) return placement;
-  return {{fmt::format("ONNX Runtime's CPU provider (none on {})", provider), log.placement.begin()->second}};
-}
-
 EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& request) {
   const std::string text = FIEL_TRY_REQUEST(read_text(request.artifact_dir / kNote));
   const Json note = FIEL_TRY_REQUEST(parse_json(text));

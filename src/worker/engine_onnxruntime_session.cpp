@@ -222,19 +222,9 @@ ONNXTensorElementDataType to_onnx(DType dtype) {
   return std::ranges::find(kTypes, dtype, &std::pair<DType, ONNXTensorElementDataType>::first)->second;
 }
 
-// " All nodes placed on [CPUExecutionProvider]. Number of nodes: 12", or " Node(s) placed on [" for each of several.
 void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char*, const char*, const char*, const char* message) {
   if (severity >= ORT_LOGGING_LEVEL_WARNING) std::fprintf(stderr, "onnxruntime: %s\n", message);
-  constexpr std::string_view kStart = "placed on [", kMiddle = "]. Number of nodes: ";
-  const std::string_view text = message;
-  const std::size_t start = text.find(kStart);
-  const std::size_t middle = start == std::string_view::npos ? start : text.find(kMiddle, start);
-  if (middle == std::string_view::npos) return;
-  const std::string_view count = text.substr(middle + kMiddle.size());
-  int nodes = 0;
-  std::from_chars(count.data(), count.data() + count.size(), nodes);
-  const std::size_t name = start + kStart.size();
-  static_cast<SessionLog*>(log)->placement[std::string(text.substr(name, middle - name))] += nodes;
+  static_cast<SessionLog*>(log)->take(message);
 }
 
 EngineError error_of(const Ort::Exception& error) {

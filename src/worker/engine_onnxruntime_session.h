@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "worker/engine.h"
+#include "worker/engine_onnxruntime_placement.h"
 #include "worker/knob_catalogue.h"
 
 namespace fiel {
@@ -28,11 +29,7 @@ EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings);
 /// The setting `provider`, "CPU" if left out.
 std::string provider_of(const Settings& settings);
 
-/// What ONNX Runtime logs of a session in the making: printed if it is a warning, and the placement of nodes is taken from it,
-/// since no call tells it in all versions.
-struct SessionLog {
-  std::map<std::string, int> placement;  // nodes by provider
-};
+/// For ONNX Runtime's own logging: `log` is a SessionLog. Warnings are printed.
 void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char* category, const char* id, const char* place,
                            const char* message);
 

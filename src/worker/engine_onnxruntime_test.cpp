@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "worker/any_engine.h"
+#include "worker/engine_onnxruntime_placement.h"
 
 namespace fiel {
 
@@ -125,6 +126,21 @@ TEST_F(OnnxRuntimeEngineTest, RefusesAnArtifactThatIsNone) {
   folder_.write("optimized.onnx", "garbage");
   const auto loaded = guarded("internal", [&] { return load(); });
   EXPECT_FALSE(loaded);
+}
+
+TEST(OnnxRuntimePlacement, AProviderThatTookNoNodeIsToldAsAFallBack) {
+  SessionLog log;
+  log.take(" Node(s) placed on [XnnpackExecutionProvider]. Number of nodes: 7");
+  log.take(" Node(s) placed on [CPUExecutionProvider]. Number of nodes: 3");
+  log.take("something else is placed on [");
+  EXPECT_EQ(placement_of(log, "XNNPACK"), (std::map<std::string, int>{{"CPU, XnnpackExecutionProvider", 7}, {"CPU, CPUExecutionProvider", 3}}));
+  log.placement.clear();
+  EXPECT_TRUE(placement_of(log, "XNNPACK").empty());  // a version that does not log it tells nothing
+  log.take(" All nodes placed on [CPUExecutionProvider]. Number of nodes: 12");
+  const auto none = placement_of(log, "XNNPACK");
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_FALSE(none.begin()->first.starts_with("CPU")) << "fiel would take that for the device that was asked for";
+  EXPECT_EQ(none.begin()->second, 12);
 }
 
 TEST(OnnxRuntimeLibrary, IsLookedForWhereItIsNamed) {

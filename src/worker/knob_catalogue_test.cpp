@@ -162,5 +162,21 @@ TEST(MachineFacts, AlternativesHoldIfOneDoes) {
 
 TEST(MachineFacts, ThisMachineHasACore) { EXPECT_GE(read_machine_facts().core_count, 1); }
 
+// docs/adding-a-knob.md: what stands there can be put into a knob file as it is.
+TEST(KnobCatalogue, TheExamplesOfThePageAreOffered) {
+  const std::string page = read_text(FIEL_SOURCE_DIR "/docs/adding-a-knob.md").value();
+  std::string examples;
+  constexpr std::string_view kBegin = "```toml\n", kEnd = "```";
+  for (std::size_t at = page.find(kBegin); at != std::string::npos; at = page.find(kBegin, at + 1)) {
+    const std::size_t begin = at + kBegin.size();
+    examples += page.substr(begin, page.find(kEnd, begin) - begin);
+  }
+  const KnobOffer offer = offer_knobs(parse(examples), {}, {{"CPU_DENORMALS_OPTIMIZATION", "NO"}});
+  ASSERT_EQ(offer.knobs.size(), 2U);
+  EXPECT_EQ(offer.knobs[0].kind, KnobKind::kProperty);
+  EXPECT_EQ(offer.knobs[1].kind, KnobKind::kEnvironment);
+  EXPECT_EQ(offer.knobs[1].default_value, "engine");
+}
+
 }  // namespace
 }  // namespace fiel

@@ -82,6 +82,7 @@ LIES = {
     "output_by_a_link": ({"do": "link_file"}, "mistrusted"),
     "cut_output": ({"do": "cut_file"}, "mistrusted"),
     "runs_another_graph_than_it_built": ({"do": "answer", "phase": "load", "merge": {"graph_digest": "0"}}, "mistrusted"),
+    "runs_elsewhere": ({"do": "answer", "phase": "load", "merge": {"placement": {"CPU": 9, "GPU": 3}}}, "fell_back"),
 }
 
 

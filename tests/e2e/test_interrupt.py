@@ -54,6 +54,30 @@ class Interrupt(Case):
         project.write_script(script(SPEED))
         self.assert_winner(Run(project, folder, project.fiel("resume", folder)), "SPEED=fast")
 
+    def test_a_run_with_a_variant_of_somebody_else_goes_on_while_its_file_is_the_same(self):
+        slow = {"do": "slow", "seconds": 60, "phase": "build", "when": {"SPEED": "fast"}}
+        project = self.project(script(SPEED, faults=[slow]), extra='\n[[variant]]\nname = "theirs"\nmodel = "theirs.onnx"\n')
+        model = (project.folder / "model.onnx").read_bytes()
+        theirs = project.folder / "theirs.onnx"
+        theirs.write_bytes(model + b"\x12\x06theirs")  # a producer's name
+        folder = project.folder / "run"
+        process = project.start("tune", project.contract, "-o", folder, "--strategy", "fast", "--routes",
+                                "variant=[float32|theirs] SPEED=[plain|fast]")
+        wait_for(lambda: "candidate/3" in keys_so_far(folder), "event candidate/3")
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        project.write_script(script(SPEED))
+        same = theirs.read_bytes()
+        theirs.write_bytes(model)
+        refused = project.fiel("resume", folder)
+        self.assertNotEqual(refused.status, 0)
+        self.assertIn("theirs.onnx", refused.err)
+        theirs.write_bytes(same)
+        run = Run(project, folder, project.fiel("resume", folder))
+        self.assert_winner(run, "SPEED=fast")
+        self.assertIn(run.candidate("variant=theirs")["status"], ("admissible", "pruned"))
+
     def test_check_and_bench_end_as_quickly(self):
         for command in ("check", "bench"):
             with self.subTest(command):

@@ -1,0 +1,77 @@
+#include "decide/variant_program.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/printable.h"
+#include "base/subprocess.h"
+#include "journal/record.h"
+#include "model/model_file.h"
+
+namespace fiel {
+namespace {
+
+namespace fs = std::filesystem;
+
+Failure failed(FailureKind kind, std::string message, std::string log_tail = {}) {
+  return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = std::move(log_tail), .exit_status = {}, .signal = {}};
+}
+
+fs::path model_in(const fs::path& folder) {
+  for (const char* name : {"model.onnx", "model.xml"}) {
+    std::error_code code;
+    if (fs::is_regular_file(folder / name, code)) return folder / name;
+  }
+  return {};
+}
+
+// Nothing: it left a model.
+Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const fs::path& folder) {
+  lab.progress.step(fmt::format("variant {}: `{}` makes it", variant.name, printable(fmt::format("{}", fmt::join(variant.program, " ")))));
+  std::error_code code;
+  fs::remove_all(folder, code);
+  FIEL_TRY(ensure_folder(folder));
+  std::vector<std::string> argv = variant.program;
+  for (const fs::path& path : {lab.model.path, lab.contract.calibration, folder}) argv.push_back(fs::absolute(path).string());
+  auto done = run_program(argv, {.timeout_seconds = variant.timeout_seconds, .cancel_fd = lab.cancel_fd});
+  if (!done) {
+    if (done.error().kind == ErrorKind::kCancelled) return std::unexpected(std::move(done).error());
+    const auto kind = done.error().kind == ErrorKind::kTimeout ? FailureKind::kTimeout : FailureKind::kBuildError;
+    return std::optional(failed(kind, "its program: " + done.error().message));
+  }
+  const std::string tail = printable(done->errors_tail);
+  if (!done->exit.is_success()) return std::optional(failed(FailureKind::kBuildError, "its program ended with " + to_string(done->exit), tail));
+  if (model_in(folder).empty()) return std::optional(failed(FailureKind::kBuildError, "its program left no model.onnx or model.xml", tail));
+  return std::optional<Failure>();
+}
+
+}  // namespace
+
+Result<Outcome<fs::path>> make_by_program(Lab& lab, const VariantFile& variant) {
+  if (lab.contract.calibration.empty()) {
+    return Outcome<fs::path>(failed(FailureKind::kUnsupported, "its program needs [data] calibration"));
+  }
+  if (const auto known = lab.failed_variants.find(variant.name); known != lab.failed_variants.end()) return Outcome<fs::path>(known->second);
+  const fs::path folder = lab.folder / "variants" / variant.name;
+  const std::string key = "variant/" + variant.name;
+  if (!lab.recorder.recorded(key) || model_in(folder).empty()) {  // a run's bulk data may have been deleted
+    if (auto failure = FIEL_TRY(run(lab, variant, folder))) {
+      lab.failed_variants.emplace(variant.name, *failure);
+      return Outcome<fs::path>(std::move(*failure));
+    }
+  }
+  const fs::path model = model_in(folder);
+  const std::string digest = FIEL_TRY(digest_model_file(model));
+  const Json known = FIEL_TRY(lab.recorder.once(key, "variant", [&]() -> Result<Record> {
+    return Record{.body = {{"variant", variant.name}, {"digest", digest}, {"program", variant.program}}};
+  }));
+  if (known["digest"] != digest) {
+    return fail(ErrorKind::kCorrupt, fmt::format("the variant {} does not come out as it did when this run began", variant.name),
+                "start a new run");
+  }
+  return Outcome<fs::path>(model);
+}
+
+}  // namespace fiel

@@ -1,0 +1,31 @@
+"""Do the pages name files that exist? check_pages.py ROOT
+
+Every relative link of README.md and docs/, and every file that a how-to (docs/adding-*.md) names in backquotes: by its path, or by its
+name alone. Names with <...> or … in them stand for several files."""
+
+import re
+import sys
+from pathlib import Path
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FILE = re.compile(r"`([\w./-]+\.(?:cpp|h|py|toml|cmake|md))`")
+
+
+def complaints(root):
+    files = [path.relative_to(root).as_posix() for folder in ("src", "tests", "docs", "bench", "examples", "cmake")
+             for path in (root / folder).rglob("*")]
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        text = page.read_text()
+        for link in LINK.findall(text):
+            if "://" not in link and not (page.parent / link).exists():
+                yield f"{page.relative_to(root)} links to {link}, which is not there"
+        if page.name.startswith("adding-"):
+            for name in FILE.findall(text):
+                if not any(file == name or file.endswith("/" + name) for file in files):
+                    yield f"{page.relative_to(root)} names {name}, which is not there"
+
+
+if __name__ == "__main__":
+    found = list(complaints(Path(sys.argv[1])))
+    print("\n".join(found))
+    sys.exit(1 if found else 0)

@@ -1,0 +1,97 @@
+"""[[variant]] program: somebody else's quantiser makes a variant, once a run, and what it leaves is judged like the rest."""
+
+import json
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+from harness import SPEED, Case, RealEngines, make_samples, read_events, script, write_set
+
+MAKER = """
+import pathlib, shutil, sys, time
+how, model, calibration, folder = sys.argv[1:]
+with open(pathlib.Path(__file__).with_name("asked.txt"), "a") as log:
+    log.write(how + "\\n")
+assert pathlib.Path(calibration, "inputs.npz").exists()
+if how == "fails":
+    sys.exit("no such operator: Frobnicate")
+if how == "hangs":
+    time.sleep(60)
+if how == "makes":
+    pathlib.Path(folder, "model.onnx").write_bytes(pathlib.Path(model).read_bytes() + b"\\x12\\x06theirs")
+"""
+
+
+class Programs(Case):
+    def make(self, *ways, edits=True):
+        entries = "".join(f'\n[[variant]]\nname = "{how}"\nprogram = ["{sys.executable}", "maker.py", "{how}"]\ntimeout = "3 s"\n' for how in ways)
+        project = self.project(script(SPEED), extra=entries,
+                               edits=[("[data]\n", '[data]\ncalibration = "data/calibration"\n')] if edits else ())
+        (project.folder / "maker.py").write_text(MAKER)
+        write_set(project.folder / "data/calibration", *make_samples(20, seed=9))
+        return project
+
+    def test_it_runs_once_and_one_that_fails_costs_its_candidates_only(self):
+        project = self.make("makes", "fails", "hangs", "leaves_nothing")
+        run = project.tune("--routes", "variant=[float32|makes|fails|hangs|leaves_nothing] SPEED=[plain|fast]")
+        self.assertIn("SPEED=fast", run.show()["winner"]["route"])
+        self.assertIn(run.candidate("variant=makes")["status"], ("admissible", "pruned"))
+        for how, kind, words in (("fails", "build_error", "exit status 1"), ("hangs", "timeout", "3"), ("leaves_nothing", "build_error", "left no model")):
+            candidate = run.candidate(f"variant={how}")
+            self.assertEqual((candidate["status"], candidate["kind"]), ("failed", kind), candidate)
+            self.assertIn(words, candidate["reason"])
+        self.assertIn("Frobnicate", run.candidate("variant=fails")["log_tail"])
+        asked = (project.folder / "asked.txt").read_text().split()
+        self.assertEqual(sorted(asked), ["fails", "hangs", "leaves_nothing", "makes"])
+        made = next(e for e in read_events(run.folder) if e["key"] == "variant/makes")
+        self.assertRegex(made["body"]["digest"], "^[0-9a-f]{64}$")
+
+    def test_without_a_calibration_set_it_says_what_is_missing(self):
+        project = self.make("makes", edits=False)
+        done = project.fiel("check", project.contract, "--json", "--route", "engine=fake variant=makes")
+        self.assertIn("calibration", json.loads(done.out)["reason"])
+
+
+def has(*modules):
+    import importlib.util
+    return all(importlib.util.find_spec(module) for module in modules)
+
+
+@unittest.skipUnless(has("onnxruntime", "onnx"), "onnxruntime's quantiser is not in this environment")
+class OnnxRuntimesQuantiser(RealEngines):
+    def test_what_it_leaves_is_built_and_judged(self):
+        self.make_classifier()
+        images = np.load(self.home / "samples/inputs.npz")["image"]
+        for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
+            (self.home / name).mkdir()
+            np.savez(self.home / name / "inputs.npz", image=some)
+        plugin = Path(__file__).resolve().parents[2] / "variants/onnxruntime_static.py"
+        (self.home / "contract.toml").write_text(f"""
+fiel = 1
+[model]
+path = "model.onnx"
+[data]
+calibration = "calibration"
+tuning      = "tuning"
+holdout     = "holdout"
+[target]
+engines = ["openvino"]
+[[accuracy.task]]
+name      = "agreement"
+evaluator = "agreement"
+output    = "probabilities"
+max_drop  = 0.3
+[[variant]]
+name    = "ort"
+program = ["{sys.executable}", "{plugin}", "--reduce-range"]
+""")
+        done = self.fiel("check", "contract.toml", "--json", "--route", "engine=openvino variant=ort")
+        candidate = json.loads(done.out)
+        self.assertIn(candidate["status"], ("admissible", "wrong"), candidate["reason"] + done.err)
+        self.assertTrue({"i8", "u8"} & set(candidate["effective"]["precisions"]), candidate["effective"])
+
+
+if __name__ == "__main__":
+    unittest.main()
