@@ -12,6 +12,7 @@ constexpr std::size_t kFirstWeight = 3;
 constexpr std::array<double, 4> kNoises = {1e-4, 1e-3, 1e-2, 1e-1};
 constexpr double kPriorSteps = 2.5;     // standard deviation of a weight's prior, in steps
 constexpr std::size_t kMostLearned = 120;  // points that weights are learned from
+constexpr std::size_t kFewPoints = 60;     // with these, weights are learned in three sweeps: it costs little and they are far off yet
 constexpr double kLeastPivot = 1e-6;
 
 }  // namespace
@@ -104,7 +105,7 @@ void Surrogate::learn_weights(std::span<const Point> points) {
 }
 
 void Surrogate::fit(std::span<const Point> points, std::vector<Levels> pool) {
-  learn_weights(points);
+  for (int sweep = 0; sweep < (points.size() <= kFewPoints ? 3 : 1); ++sweep) learn_weights(points);
   for (std::size_t column = 0; column < weights_.size(); ++column) {
     const std::size_t levels = features_->levels(column);
     decay_[column].resize(levels * levels);
