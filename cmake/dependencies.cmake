@@ -5,6 +5,7 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
 # CMake renamed the target; this name is ours.
 add_library(fiel_sqlite INTERFACE)
 if(TARGET SQLite3::SQLite3)

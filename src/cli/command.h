@@ -30,6 +30,7 @@ void add_check(CLI::App& app, Cli& cli);
 void add_bench(CLI::App& app, Cli& cli);
 void add_routes(CLI::App& app, Cli& cli);
 void add_engines(CLI::App& app, Cli& cli);
+void add_replay(CLI::App& app, Cli& cli);
 void add_doctor(CLI::App& app, Cli& cli);
 
 /// Human text about an error on stderr; returns the status to exit with.

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   fiel::add_bench(app, cli);
   fiel::add_routes(app, cli);
   fiel::add_engines(app, cli);
+  fiel::add_replay(app, cli);
   fiel::add_doctor(app, cli);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -155,7 +156,14 @@ Result<Space> restrict_space(const Space& space, std::string_view text) {
   for (const EngineSpace& engine : restricted.engines_) {
     FIEL_TRY(check_conditions(engine, expression));
   }
-  if (!(restricted.size() >= 1.0)) {
+  bool is_empty = !(restricted.size() >= 1.0);
+  if (const auto* listed = space.listed()) {
+    std::vector<BuildRoute> kept;
+    std::ranges::copy_if(*listed, std::back_inserter(kept), [&](const BuildRoute& route) { return restricted.validate(route).has_value(); });
+    is_empty = kept.empty();
+    if (!is_empty) restricted = FIEL_TRY(restricted.only(std::move(kept)));
+  }
+  if (is_empty) {
     return fail(ErrorKind::kUsage, fmt::format("no build route satisfies '{}'", text),
                 "allow more values, or other engines");
   }

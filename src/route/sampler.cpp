@@ -14,7 +14,11 @@ constexpr int kMostTrials = 100'000;
 
 }  // namespace
 
-RouteSampler::RouteSampler(const Space& space) {
+RouteSampler::RouteSampler(const Space& space) : listed_(space.listed()) {
+  if (listed_ != nullptr) {
+    size_ = static_cast<double>(listed_->size());
+    return;
+  }
   for (const EngineSpace& engine : space.engines()) {
     Engine entry{.index = IndexedEngine(engine), .sets = {}, .count = 1.0};
     for (auto& knobs : entry.index.independent_sets()) {
@@ -64,6 +68,7 @@ void RouteSampler::draw_by_trial(const IndexedEngine& index, const KnobSet& set,
 
 BuildRoute RouteSampler::draw(Rng& rng) const {
   FIEL_CHECK(size_ > 0.0);
+  if (listed_ != nullptr) return (*listed_)[static_cast<std::size_t>(rng.below(listed_->size()))];
   double left = rng.uniform01() * size_;
   std::size_t chosen = 0;
   while (chosen + 1 < engines_.size() && left >= engines_[chosen].count) {

@@ -38,6 +38,7 @@ class RouteSampler {
   static void draw_by_trial(const IndexedEngine& index, const KnobSet& set, Choices& choices,
                             Rng& rng);
 
+  const std::vector<BuildRoute>* listed_ = nullptr;
   std::vector<Engine> engines_;
   double size_ = 0.0;
 };

@@ -86,6 +86,19 @@ Result<Space> Space::create(std::vector<EngineSpace> engines) {
   return space;
 }
 
+Result<Space> Space::only(std::vector<BuildRoute> routes) const {
+  if (routes.empty()) return fail(ErrorKind::kUsage, "a list of routes is empty");
+  for (BuildRoute& route : routes) {
+    FIEL_TRY(validate(route));
+    route = canonical(std::move(route));
+  }
+  std::ranges::sort(routes);
+  routes.erase(std::unique(routes.begin(), routes.end()), routes.end());
+  Space space = *this;
+  space.listed_ = std::make_shared<const std::vector<BuildRoute>>(std::move(routes));
+  return space;
+}
+
 const EngineSpace* Space::find_engine(std::string_view name) const {
   const auto found = std::ranges::find(engines_, name, &EngineSpace::engine);
   return found == engines_.end() ? nullptr : &*found;
@@ -150,10 +163,15 @@ Result<> Space::validate(const BuildRoute& route) const {
                 fmt::format("{} is not possible: {}", fmt::join(words, " "), clause->why),
                 "change one of these settings");
   }
+  if (listed_ && !std::ranges::binary_search(*listed_, canonical(route))) {
+    return fail(ErrorKind::kUsage, fmt::format("'{}' is none of the {} routes listed", to_string(route), listed_->size()));
+  }
   return {};
 }
 
-double Space::size() const { return RouteSampler(*this).size(); }
+double Space::size() const {
+  return listed_ ? static_cast<double>(listed_->size()) : RouteSampler(*this).size();
+}
 
 void Space::enumerate(const std::function<bool(const BuildRoute&)>& visit) const {
   RouteWalk walk(*this);
@@ -192,7 +210,9 @@ std::vector<BuildRoute> Space::neighbours(const BuildRoute& route) const {
       Choices turned = *choices;
       turned[static_cast<std::size_t>(knob)] = value;
       index.settle(turned);
-      if (index.forbidding(turned) == nullptr) turns.push_back(index.route(turned));
+      if (index.forbidding(turned) != nullptr) continue;
+      BuildRoute neighbour = index.route(turned);
+      if (!listed_ || std::ranges::binary_search(*listed_, neighbour)) turns.push_back(std::move(neighbour));
     }
   }
   return in_turns(by_knob);
@@ -215,8 +235,18 @@ std::optional<BuildRoute> Space::nearest_valid(const BuildRoute& route) const {
     kept.settings.emplace(knob.name, value);
   }
   kept = canonical(std::move(kept));
-  if (!validate(kept)) return std::nullopt;
-  return kept;
+  if (validate(kept)) return kept;
+  if (!listed_) return std::nullopt;
+  const auto distance = [&](const BuildRoute& other) {
+    if (other.engine != kept.engine) return engine->knobs.size() + 1;
+    return static_cast<std::size_t>(std::ranges::count_if(engine->knobs, [&](const Knob& knob) {
+      const auto a = std::as_const(kept).settings.find(knob.name);
+      const auto b = other.settings.find(knob.name);
+      if (a == kept.settings.end() || b == other.settings.end()) return (a == kept.settings.end()) != (b == other.settings.end());
+      return a->second != b->second;
+    }));
+  };
+  return *std::ranges::min_element(*listed_, std::ranges::less{}, distance);
 }
 
 }  // namespace fiel

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,12 @@ class Space {
   static Result<Space> create(std::vector<EngineSpace> engines);
 
   const std::vector<EngineSpace>& engines() const { return engines_; }
+  /// These routes and no others, as in a recording that does not hold every combination. kUsage where one is not valid here or
+  /// there is none.
+  Result<Space> only(std::vector<BuildRoute> routes) const;
+  /// Those that `only` named, sorted; null: every combination that is not forbidden.
+  const std::vector<BuildRoute>* listed() const { return listed_.get(); }
+
   const EngineSpace* find_engine(std::string_view name) const;
   const Knob* find_knob(std::string_view engine, std::string_view knob) const;
 
@@ -57,7 +64,7 @@ class Space {
   /// those are counted as if nothing were forbidden and every knob counted.
   double size() const;
   /// Walks all canonical routes in a fixed order until `visit` returns false: engines and knobs as
-  /// declared, the last knob fastest, each knob's default first. The first route of an engine is
+  /// declared, the last knob fastest, each knob's default first; listed routes as they are sorted. The first route of an engine is
   /// its default (unless that is forbidden or excluded).
   void enumerate(const std::function<bool(const BuildRoute&)>& visit) const;
   /// Each route equally likely. For many draws use a RouteSampler (route/sampler.h).
@@ -67,13 +74,15 @@ class Space {
   std::vector<BuildRoute> neighbours(const BuildRoute& route) const;
   /// The valid route that keeps most of `route`: itself where it is valid; a setting that this
   /// (restricted) space does not allow falls back to the default or to the first value allowed, an
-  /// unknown engine to the first one. Nothing where that is forbidden.
+  /// unknown engine to the first one. Nothing where that is forbidden; where routes are listed, the first of those that differ
+  /// in the fewest knobs.
   std::optional<BuildRoute> nearest_valid(const BuildRoute& route) const;
 
  private:
   friend Result<Space> restrict_space(const Space& space, std::string_view expression);
 
   std::vector<EngineSpace> engines_;
+  std::shared_ptr<const std::vector<BuildRoute>> listed_;  // never changed, and long: strategies copy their space
 };
 
 /// Restricts a space by hand: 'NUM_STREAMS=[1|2|4] variant=[float32|int8] engine=openvino'. Knobs

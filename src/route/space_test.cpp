@@ -172,5 +172,28 @@ TEST(Space, DrawsValidRoutesAlsoWhereTooManyKnobsHangTogether) {
   EXPECT_GT(seen.size(), 195u);
 }
 
+TEST(Space, AListOfRoutesLeavesNoOthers) {
+  const BuildRoute plain{"alpha", {}}, two{"alpha", {{"streams", "2"}}}, level{"beta", {{"level", "all"}}};
+  const auto space = example_space().only({two, level, plain, two});
+  ASSERT_TRUE(space);
+  EXPECT_EQ(space->size(), 3.0);
+  std::vector<BuildRoute> walked;
+  space->enumerate([&](const BuildRoute& route) {
+    walked.push_back(route);
+    return true;
+  });
+  EXPECT_EQ(walked, (std::vector<BuildRoute>{plain, two, level}));
+  EXPECT_FALSE(space->validate({"alpha", {{"streams", "4"}}}));
+  EXPECT_EQ(space->neighbours(plain), (std::vector<BuildRoute>{two}));
+  EXPECT_EQ(space->nearest_valid({"alpha", {{"streams", "2"}, {"shape", "static"}}}), two);
+  Rng rng(1);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(space->validate(space->random_route(rng)));
+  const auto restricted = restrict_space(*space, "engine=alpha ...");
+  ASSERT_TRUE(restricted);
+  EXPECT_EQ(restricted->size(), 2.0);
+  EXPECT_FALSE(example_space().only({}));
+  EXPECT_FALSE(example_space().only({{"gamma", {}}}));
+}
+
 }  // namespace
 }  // namespace fiel

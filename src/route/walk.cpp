@@ -52,6 +52,10 @@ RouteWalk::Visit::Visit(const EngineSpace& engine)
       choices(static_cast<std::size_t>(index.knob_count()), kNotCounting) {}
 
 std::optional<BuildRoute> RouteWalk::next() {
+  if (const auto* listed = space_->listed()) {
+    if (listed_number_ == listed->size()) return std::nullopt;
+    return (*listed)[listed_number_++];
+  }
   while (engine_number_ < space_->engines().size()) {
     if (!visit_) visit_ = std::make_unique<Visit>(space_->engines()[engine_number_]);
     if (visit_->odometer.next(visit_->choices)) return visit_->index.route(visit_->choices);

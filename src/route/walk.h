@@ -46,6 +46,7 @@ class RouteWalk {
   };
 
   const Space* space_;
+  std::size_t listed_number_ = 0;
   std::size_t engine_number_ = 0;
   std::unique_ptr<Visit> visit_;
 };

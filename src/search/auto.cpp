@@ -1,50 +1,365 @@
-// auto: for now, full where the space has at most 64 routes (a candidate takes seconds, so that is
-// minutes); otherwise mixed, and random routes once it has nothing left to ask.
+// auto: a surrogate orders what comes next; before it knows anything, starts, a few balanced draws and one-off changes do.
+//   1  the starts: the baseline, the other engines' defaults
+//   2  draws that show as many new pairs of levels as they can. Where one beats all starts, the defaults know nothing that chance doesn't
+//      know, and the model takes over soon; else
+//   3  every other question is a first other value of a knob of the starts, in turns (decision 0016), until all were asked
+//   4  the candidate with the greatest log(expected improvement x P(admissible) / expected seconds): out of the whole space
+//      where it is small, else of one- and two-knob changes of the best, kicks and chance draws
+//   Throughout, every tenth question is drawn by chance. Values that stand in for others wait until those were rejected, or pay.
+// Why, and what it costs: docs/decisions/0018-auto.md.
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
+#include "base/rng.h"
+#include "route/sampler.h"
+#include "search/features.h"
 #include "search/strategies.h"
+#include "search/surrogate.h"
+#include "stats/distributions.h"
+#include "stats/quantiles.h"
 
 namespace fiel {
 namespace {
 
-constexpr double kMostWalkedInFull = 64.0;
+constexpr double kWholePool = 5000;       // routes; a larger space is sampled
+constexpr std::size_t kDesignDraws = 3;   // before the starts are judged
+constexpr std::size_t kFirstFit = 6;      // trials before the model is asked
+constexpr std::size_t kRandomEvery = 10;
+constexpr std::size_t kMostPoints = 256;  // that the model learns from
+constexpr int kDrawsPerDesign = 100;
+const double kLeastGain = std::log(1.01);
+
+double log_expected_improvement(double best, double mean, double deviation) {
+  const double z = (best - mean) / deviation;
+  const double density = 0.3989422804014327 * std::exp(-0.5 * z * z);
+  if (z > -5) return std::log(deviation) + std::log(std::max(1e-300, z * stats::normal_cdf(z) + density));
+  return std::log(deviation) - 0.5 * z * z - 0.9189385332046727 - 2 * std::log(-z);  // its expansion for z far below 0
+}
 
 class Auto : public Strategy {
  public:
-  Auto(const Space& space, const BuildRoute& baseline, std::uint64_t seed) : size_(space.size()) {
-    if (size_ <= kMostWalkedInFull) {
-      stages_.push_back(make_full(space));
-    } else {
-      stages_.push_back(make_mixed(space, baseline));
-      stages_.push_back(make_random(space, seed));
-    }
+  Auto(const Space& space, const BuildRoute& baseline, std::uint64_t seed)
+      : space_(space), features_(space_), sampler_(space_), rng_(seed), random_(make_random(space, sub_seed(seed, "chance"))),
+        surrogate_(features_), starts_(starts(space_, baseline)), size_(space_.size()) {
+    for (const BuildRoute& start : starts_) queue_.push_back(start);
+    seen_pairs_.resize(features_.columns() * features_.columns());
   }
+  Auto(const Auto&) = delete;  // features_ and sampler_ refer to space_
+  Auto& operator=(const Auto&) = delete;
 
   std::string_view name() const override { return "auto"; }
 
   std::optional<BuildRoute> ask() override {
-    for (const auto& stage : stages_) {
-      while (auto route = stage->ask()) {
-        if (asked_.insert(*route).second) return route;
-      }
+    auto route = next();
+    if (!route) return std::nullopt;
+    asked_.insert(*route);
+    note_pairs(features_.levels_of(*route));
+    return route;
+  }
+
+  void tell(const Trial& trial) override {
+    if (!space_.validate(trial.route)) return;
+    const bool is_new = trials_.emplace(trial.route, trial).second;
+    if (!is_new) return;
+    tried_.push_back({features_.levels_of(trial.route), trial});
+    if (trial.outcome == Trial::Outcome::kAdmissibleSoFar && trial.log_speedup) {
+      const double time = -*trial.log_speedup;
+      if (!best_ || time < *best_) best_ = time;
+    }
+    if (surrogate_.size() > 0) surrogate_.add(point_of(tried_.back()));
+  }
+
+  std::optional<double> planned() const override { return std::max(0.0, size_ - static_cast<double>(asked_.size())); }
+
+ private:
+  struct Tried {
+    Levels levels;
+    Trial trial;
+  };
+
+  std::optional<BuildRoute> next() {
+    if (auto start = pop(queue_)) return start;
+    const std::size_t count = ++questions_;
+    if (count % kRandomEvery == 0) return by_chance();
+    if (design_asked_ < kDesignDraws) return designed();
+    if (!judged_) judge_starts();
+    if (!one_offs_.empty() && count % 2 == 0) {
+      if (auto change = pop(one_offs_)) return change;
+    }
+    if (tried_.size() < kFirstFit) {
+      if (auto change = pop(one_offs_)) return change;
+      return designed();
+    }
+    if (auto route = modelled()) return route;
+    return by_chance();
+  }
+
+  std::optional<BuildRoute> pop(std::deque<BuildRoute>& queue) {
+    while (!queue.empty()) {
+      BuildRoute route = std::move(queue.front());
+      queue.pop_front();
+      if (!asked_.contains(route)) return route;
     }
     return std::nullopt;
   }
 
-  void tell(const Trial& trial) override {
-    for (const auto& stage : stages_) stage->tell(trial);
+  // Also what is no use by itself comes at the end: nothing is left out for ever.
+  std::optional<BuildRoute> by_chance() {
+    while (auto route = random_->ask()) {
+      if (asked_.contains(*route)) continue;
+      if (!waits(*route)) return route;
+      waiting_.push_back(*std::move(route));
+    }
+    return pop(waiting_);
   }
 
-  std::optional<double> planned() const override {
-    return std::max(0.0, size_ - static_cast<double>(asked_.size()));
+  // --- stand-ins: as `mixed` treats them ------------------------------------------------------------
+
+  // A route with stand-ins waits until the same with what they stand in for was rejected, or pays as a one-off.
+  bool waits(const BuildRoute& route) const {
+    BuildRoute original = route;
+    for (const Knob& knob : space_.find_engine(route.engine)->knobs) {
+      const auto set = route.settings.find(knob.name);
+      if (set == route.settings.end()) continue;
+      const auto found = knob.stand_ins.find(set->second);
+      if (found == knob.stand_ins.end() || std::ranges::find(knob.values, found->second) == knob.values.end()) continue;
+      original.settings[knob.name] = found->second;
+    }
+    if (original == route) return false;
+    const auto twin = trials_.find(space_.canonical(std::move(original)));
+    if (twin == trials_.end()) return true;
+    if (twin->second.outcome == Trial::Outcome::kRejected) return false;
+    if (twin->second.outcome == Trial::Outcome::kFailed || !twin->second.log_speedup) return true;
+    const auto start = std::ranges::find(starts_, route.engine, &BuildRoute::engine);
+    if (start == starts_.end() || route.settings.size() > start->settings.size() + 1) return true;
+    const auto base = trials_.find(*start);
+    return base == trials_.end() || !(*twin->second.log_speedup - base->second.log_speedup.value_or(0.0) > kLeastGain);
   }
 
- private:
+  // --- first designs ---------------------------------------------------------------------------------
+
+  void note_pairs(const Levels& levels) {
+    for (std::size_t a = 0; a < levels.size(); ++a) {
+      for (std::size_t b = a; b < levels.size(); ++b) seen_pairs_[a * levels.size() + b].insert(levels[a] * 256 + levels[b]);
+    }
+  }
+
+  // Single levels count more often than pairs: they are seen first.
+  double new_pairs(const Levels& levels) const {
+    double fresh = 0;
+    for (std::size_t a = 0; a < levels.size(); ++a) {
+      for (std::size_t b = a; b < levels.size(); ++b) {
+        if (!seen_pairs_[a * levels.size() + b].contains(levels[a] * 256 + levels[b])) fresh += a == b ? static_cast<double>(levels.size()) : 1.0;
+      }
+    }
+    return fresh;
+  }
+
+  std::optional<BuildRoute> designed() {
+    ++design_asked_;
+    std::optional<BuildRoute> best;
+    double most = -1;
+    for (int i = 0; i < kDrawsPerDesign; ++i) {
+      BuildRoute route = sampler_.draw(rng_);
+      if (asked_.contains(route) || waits(route)) continue;
+      const double fresh = new_pairs(features_.levels_of(route));
+      if (fresh > most) {
+        most = fresh;
+        best = std::move(route);
+      }
+    }
+    return best ? best : by_chance();
+  }
+
+  std::optional<double> speedup(const BuildRoute& route) const {
+    const auto found = trials_.find(route);
+    if (found == trials_.end() || found->second.outcome != Trial::Outcome::kAdmissibleSoFar) return std::nullopt;
+    return found->second.log_speedup;
+  }
+
+  void judge_starts() {
+    judged_ = true;
+    std::optional<double> best;
+    for (const BuildRoute& start : starts_) {
+      if (const auto speed = speedup(start); speed && (!best || *speed > *best)) best = speed;
+    }
+    if (!best || !best_ || -*best_ > *best) return;
+    std::ranges::stable_sort(starts_, std::ranges::greater{}, [this](const BuildRoute& start) { return speedup(start).value_or(-1e9); });
+    std::vector<std::vector<BuildRoute>> changes;
+    for (const BuildRoute& start : starts_) {
+      auto all = space_.neighbours(start);
+      // A first other value of each knob: neighbours come in turns, so these are the first of each.
+      std::set<std::string> knobs;
+      std::vector<BuildRoute> firsts;
+      for (BuildRoute& change : all) {
+        if (waits(change)) continue;
+        if (knobs.insert(changed_knob(start, change)).second) firsts.push_back(std::move(change));
+      }
+      changes.push_back(std::move(firsts));
+    }
+    for (BuildRoute& change : in_turns(changes)) one_offs_.push_back(std::move(change));
+  }
+
+  std::string changed_knob(const BuildRoute& from, const BuildRoute& to) const {
+    for (const Knob& knob : space_.find_engine(from.engine)->knobs) {
+      const auto a = from.settings.find(knob.name), b = to.settings.find(knob.name);
+      const bool has_a = a != from.settings.end(), has_b = b != to.settings.end();
+      if (has_a != has_b || (has_a && a->second != b->second)) return knob.name;
+    }
+    return {};
+  }
+
+  // --- the model ---------------------------------------------------------------------------------------
+
+  // What failed has no time: it is taken to be as slow as the slow ones, so that its surroundings are no place to go.
+  Surrogate::Point point_of(const Tried& tried) const {
+    const auto& trial = tried.trial;
+    double time = trial.log_speedup ? -*trial.log_speedup : slow_;
+    time = std::min(time, ceiling_);
+    return {tried.levels,
+            {time, trial.outcome == Trial::Outcome::kAdmissibleSoFar ? 1.0 : 0.0, trial.seconds && *trial.seconds > 0 ? std::log(*trial.seconds) : usual_log_seconds_}};
+  }
+
+  void note_scales() {
+    std::vector<double> times, seconds;
+    for (const Tried& tried : tried_) {
+      if (tried.trial.log_speedup) times.push_back(-*tried.trial.log_speedup);
+      if (tried.trial.seconds && *tried.trial.seconds > 0) seconds.push_back(std::log(*tried.trial.seconds));
+    }
+    usual_log_seconds_ = seconds.empty() ? 0.0 : stats::median(seconds);
+    if (times.empty()) return;
+    const double low = *std::ranges::min_element(times), middle = stats::median(times);
+    slow_ = stats::quantile_type7(times, 0.9);
+    ceiling_ = middle + 2 * (middle - low) + 1e-3;
+  }
+
+  // The best, the latest and some by chance.
+  std::vector<Surrogate::Point> points() {
+    std::vector<std::size_t> order(tried_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    if (order.size() > kMostPoints) {
+      std::ranges::stable_sort(order, std::ranges::less{}, [&](std::size_t i) {
+        const Trial& trial = tried_[i].trial;
+        return trial.outcome == Trial::Outcome::kAdmissibleSoFar && trial.log_speedup ? -*trial.log_speedup : 1e9;
+      });
+      rng_.shuffle(std::span(order).subspan(kMostPoints / 2));
+      order.resize(kMostPoints);
+    }
+    rng_.shuffle(std::span(order));  // weights are learned from the first ones
+    std::vector<Surrogate::Point> points;
+    for (const std::size_t i : order) points.push_back(point_of(tried_[i]));
+    return points;
+  }
+
+  void add_to_pool(const BuildRoute& route, std::set<BuildRoute>& known) {
+    if (asked_.contains(route) || !known.insert(route).second) return;
+    pool_.push_back(route);
+  }
+
+  std::vector<const Tried*> best_tried(std::size_t most) const {
+    std::vector<const Tried*> best;
+    for (const Tried& tried : tried_) {
+      if (tried.trial.outcome == Trial::Outcome::kAdmissibleSoFar && tried.trial.log_speedup) best.push_back(&tried);
+    }
+    const std::size_t kept = std::min(most, best.size());
+    std::ranges::partial_sort(best, best.begin() + static_cast<std::ptrdiff_t>(kept),
+                              [](const Tried* a, const Tried* b) { return *a->trial.log_speedup > *b->trial.log_speedup; });
+    best.resize(kept);
+    return best;
+  }
+
+  void renew_pool() {
+    pool_.clear();
+    if (size_ <= kWholePool) {
+      space_.enumerate([&](const BuildRoute& route) {
+        if (!asked_.contains(route)) pool_.push_back(route);
+        return true;
+      });
+      return;
+    }
+    constexpr int kDraws = 500, kWalks = 100;
+    std::set<BuildRoute> known;
+    std::vector<BuildRoute> bases;
+    for (const Tried* tried : best_tried(4)) bases.push_back(tried->trial.route);
+    for (const BuildRoute& base : bases) {
+      const auto ones = space_.neighbours(base);
+      for (const BuildRoute& one : ones) add_to_pool(one, known);
+      for (int walk = 0; walk < kWalks && !ones.empty(); ++walk) {  // two knobs, now and then more: a kick
+        BuildRoute route = ones[static_cast<std::size_t>(rng_.below(ones.size()))];
+        for (int step = 0; step < (walk % 4 == 3 ? 3 : 1); ++step) {
+          const auto further = space_.neighbours(route);
+          if (further.empty()) break;
+          route = further[static_cast<std::size_t>(rng_.below(further.size()))];
+        }
+        add_to_pool(route, known);
+      }
+    }
+    for (int i = 0; i < kDraws; ++i) add_to_pool(sampler_.draw(rng_), known);
+  }
+
+  void fit() {
+    note_scales();
+    renew_pool();
+    std::vector<Levels> pool;
+    for (const BuildRoute& route : pool_) pool.push_back(features_.levels_of(route));
+    surrogate_.fit(points(), std::move(pool));
+    fitted_at_ = tried_.size();
+    best_at_fit_ = best_;
+  }
+
+  bool is_stale() const {
+    if (surrogate_.size() == 0) return true;
+    const std::size_t since = tried_.size() - fitted_at_;
+    if (size_ > kWholePool && best_ != best_at_fit_ && since >= 3) return true;
+    return since >= std::max<std::size_t>(2, std::min(fitted_at_, kMostPoints) / 3);
+  }
+
+  std::optional<BuildRoute> modelled() {
+    if (is_stale()) fit();
+    std::optional<std::size_t> chosen;
+    double most = 0;
+    const double best = best_ ? *best_ : slow_;
+    // How sure one can be that something is out: the more failed, the surer.
+    const auto bad = static_cast<double>(std::ranges::count_if(tried_, [](const Tried& tried) { return tried.trial.outcome != Trial::Outcome::kAdmissibleSoFar; }));
+    const double least = 0.1 / ((1 + bad) * (1 + bad));
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      const auto prediction = surrogate_.predict(i);
+      const double admissible = std::clamp(prediction.mean[1], least, 1.0);
+      const double worth = log_expected_improvement(best, prediction.mean[0], prediction.deviation) + std::log(admissible) - prediction.mean[2];
+      if (chosen && !(worth > most)) continue;
+      if (asked_.contains(pool_[i]) || waits(pool_[i])) continue;
+      most = worth;
+      chosen = i;
+    }
+    if (!chosen) return std::nullopt;
+    return pool_[*chosen];
+  }
+
+  Space space_;
+  Features features_;
+  RouteSampler sampler_;
+  Rng rng_;
+  std::unique_ptr<Strategy> random_;
+  Surrogate surrogate_;
+  std::vector<BuildRoute> starts_;
   double size_;
-  std::vector<std::unique_ptr<Strategy>> stages_;
+
+  std::deque<BuildRoute> queue_, one_offs_, waiting_;
   std::set<BuildRoute> asked_;
+  std::map<BuildRoute, Trial> trials_;
+  std::vector<Tried> tried_;
+  std::vector<std::set<int>> seen_pairs_;
+  std::vector<BuildRoute> pool_;
+  std::optional<double> best_, best_at_fit_;  // log time
+  double slow_ = 0, ceiling_ = 1e9, usual_log_seconds_ = 0;
+  std::size_t questions_ = 0, design_asked_ = 0, fitted_at_ = 0;
+  bool judged_ = false;
 };
 
 }  // namespace

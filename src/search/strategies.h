@@ -20,7 +20,7 @@ std::unique_ptr<Strategy> make_mixed(const Space& space, const BuildRoute& basel
 /// Each route equally likely, none twice.
 std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
 
-/// For now: full where the space has at most 64 routes, otherwise mixed and then random.
+/// Starts, a few designed draws and one-off changes, then what a model of the trials so far expects most of; a tenth by chance.
 std::unique_ptr<Strategy> make_auto(const Space& space, const BuildRoute& baseline,
                                     std::uint64_t seed);
 

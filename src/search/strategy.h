@@ -18,7 +18,8 @@ struct Trial {
   enum class Outcome { kAdmissibleSoFar, kRejected, kFailed };
   BuildRoute route;
   Outcome outcome = Outcome::kFailed;
-  std::optional<double> log_speedup;  // ln(t_comparator / t_candidate); bigger is better
+  std::optional<double> log_speedup = {};  // ln(t_comparator / t_candidate); bigger is better
+  std::optional<double> seconds = {};      // what building, judging and timing it took
 };
 
 class Strategy {

@@ -280,15 +280,80 @@ TEST(Mixed, TheBetterEnginesProductsComeFirst) {
   EXPECT_EQ(asked[7], "engine=alpha x=1 y=1");
 }
 
-TEST(Auto, WalksSmallSpacesAndSearchesLargeOnes) {
+TEST(Auto, LeavesNothingOut) {
   auto small = make("auto", example_space());
   EXPECT_EQ(small->planned(), 24.0);
   EXPECT_EQ(run(*small, equally_fast).size(), 24u);
   auto large = make("auto", wide_space(5));
-  const auto asked = run(*large, equally_fast);
-  EXPECT_EQ(asked.size(), 243u);
+  EXPECT_EQ(run(*large, equally_fast).size(), 243u);
+}
+
+TEST(Auto, BeginsWithTheStartsAndTakesOneOffsInTurnWhereChanceFindsNothingBetter) {
+  const Texts asked = run(*make("auto", wide_space(20)), [](const BuildRoute& route) {
+    return admissible(route, std::pow(0.95, static_cast<double>(route.settings.size())));
+  }, 44);
   EXPECT_EQ(asked[0], "engine=alpha");
-  EXPECT_EQ(asked[10], "engine=alpha k4=2");  // then the random ones
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(std::ranges::count(asked, "engine=alpha k" + std::to_string(i) + "=1"), 1) << i;
+  }
+}
+
+std::int64_t share_with(const Texts& asked, std::size_t from, std::string_view word) {
+  return std::count_if(asked.begin() + static_cast<std::ptrdiff_t>(from), asked.end(),
+                       [&](const std::string& text) { return text.find(word) != std::string::npos; });
+}
+
+// Two thirds of all routes hold k1=1 or k1=2; the better-looking one is never admissible, or fails.
+TEST(Auto, UsesWhatFailedOrWasRejectedBeforeItsNeighboursAreBuilt) {
+  for (const auto outcome : {Trial::Outcome::kRejected, Trial::Outcome::kFailed}) {
+    const Texts asked = run(*make("auto", wide_space(10)), [&](const BuildRoute& route) {
+      const auto found = route.settings.find("k1");
+      const double speedup = std::pow(1.02, static_cast<double>(route.settings.size()));
+      if (found != route.settings.end() && found->second == "2") {
+        return Trial{.route = route, .outcome = outcome, .log_speedup = outcome == Trial::Outcome::kFailed ? std::optional<double>{} : std::log(3 * speedup)};
+      }
+      return admissible(route, speedup);
+    }, 100);
+    EXPECT_LT(share_with(asked, 50, "k1=2"), 9) << static_cast<int>(outcome);  // 17 by chance, of which five are drawn so
+  }
+}
+
+TEST(Auto, PrefersWhatIsCheaperToTry) {
+  const auto dear_share = [](double seconds) {
+    return share_with(run(*make("auto", wide_space(8)), [&](const BuildRoute& route) {
+      Trial trial = admissible(route, std::pow(1.05, static_cast<double>(route.settings.size())));
+      trial.seconds = route.settings.contains("k0") ? seconds : 1.0;
+      return trial;
+    }, 60), 10, "k0=");
+  };
+  EXPECT_LT(dear_share(100.0), dear_share(1.0));
+}
+
+TEST(Auto, AStandInWaitsForWhatItStandsInFor) {
+  Knob variant = example_knob("variant", {"float32", "int8", "int8_mse"});
+  variant.stand_ins["int8_mse"] = "int8";
+  EngineSpace engine{.engine = "alpha", .knobs = {variant}, .forbidden = {}};
+  for (int i = 0; i < 8; ++i) engine.knobs.push_back(example_knob("k" + std::to_string(i), {"0", "1"}));
+  const Space space = *Space::create({engine});
+  const auto judge = [](Trial::Outcome int8) {
+    return [int8](const BuildRoute& route) {
+      Trial trial = admissible(route, 1.0 - 0.01 * static_cast<double>(route.settings.size()));
+      const auto found = route.settings.find("variant");
+      if (found != route.settings.end() && found->second == "int8") trial.outcome = int8;
+      return trial;
+    };
+  };
+  EXPECT_EQ(share_with(run(*make("auto", space), judge(Trial::Outcome::kAdmissibleSoFar), 100), 0, "int8_mse"), 0);
+  const Texts asked = run(*make("auto", space), judge(Trial::Outcome::kRejected), 100);
+  std::set<std::string> seen;
+  for (std::string text : asked) {
+    seen.insert(text);
+    const auto at = text.find("int8_mse");
+    if (at == std::string::npos) continue;
+    text.erase(at + 4, 4);
+    EXPECT_TRUE(seen.contains(text)) << text;
+  }
+  EXPECT_GT(share_with(asked, 0, "int8_mse"), 0);
 }
 
 }  // namespace

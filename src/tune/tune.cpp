@@ -98,7 +98,7 @@ StepResult reserve_the_proof(Pipeline& p) {
 
 Trial trial_of(const Lab& lab, int id, int comparator) {
   const CandidateState& state = lab.standing.candidates.at(id);
-  Trial trial{.route = state.route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = state.screen_log_ratio};
+  Trial trial{.route = state.route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = state.screen_log_ratio, .seconds = {}};
   if (id == comparator) trial.log_speedup = 0.0;
   if (state.status == CandidateStatus::kDuplicate) return trial;  // its twin's result was told already
   if (!in_the_race(state.status)) {
@@ -187,6 +187,7 @@ StepResult search(Pipeline& p) {
     } else if (const auto route = strategy->ask()) {
       const bool known = lab.by_route.contains(to_string(*route));
       const int id = FIEL_TRY(register_candidate(lab, *route, {}));
+      std::optional<double> seconds;
       if (!known) {
         FIEL_TRY(try_route(p, partner, id));
         if (leads_in_another_precision(p, id) && spent_on_gates + p.costs.gate_seconds < gates_limit) {
@@ -195,11 +196,14 @@ StepResult search(Pipeline& p) {
           spent_on_gates += lab.recorder.spent_seconds() - gate_began;
         }
         ++tried;
-        spent_on_trials += lab.recorder.spent_seconds() - before;
+        seconds = lab.recorder.spent_seconds() - before;  // out of the journal: the same when the run is resumed
+        spent_on_trials += *seconds;
         lab.progress.step(trial_line(lab.standing.at(id)));
         lab.progress.status(fmt::format("{} tried of {:.4g} routes", tried, space.size()));
       }
-      strategy->tell(trial_of(lab, id, p.comparator.id));
+      Trial trial = trial_of(lab, id, p.comparator.id);
+      trial.seconds = seconds;
+      strategy->tell(trial);
     } else {
       stop = "exhausted";
     }

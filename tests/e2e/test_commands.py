@@ -317,5 +317,28 @@ class Doctor(Case):
         self.assertIn("load", [fact["key"] for fact in facts])
 
 
+class Replay(Case):
+    def test_a_strategy_is_scored_on_a_recording_without_any_engine(self):
+        project = self.project(script(SPEED))
+        rows = [f"{a},{b},{c},{1 + a * (3 - b) + 0.1 * c}" for a in range(4) for b in range(4) for c in range(4)]
+        (project.folder / "space.csv").write_text("a,b,c,cost\n" + "\n".join(rows) + "\n")
+        done = project.fiel("replay", "space.csv", "--strategy", "random", "--repeats", "5", "--json")
+        self.assertEqual(done.status, 0, done.err)
+        result = json.loads(done.out)
+        self.assertEqual((result["configurations"], len(result["scores"])), (64, 5))
+        self.assertEqual(result["regrets"][-1]["regret"]["mean"], 0)  # all were tried
+        again = project.fiel("replay", "space.csv", "--strategy", "random", "--repeats", "5", "--json")
+        self.assertEqual(json.loads(again.out)["scores"], result["scores"])
+        self.assertIn("score", project.fiel("replay", "space.csv", "--repeats", "2").out)
+        self.assertEqual(len(json.loads(project.fiel("replay", "space.csv", "--dump").out)["records"]), 64)
+
+    def test_what_cannot_be_read_is_named(self):
+        project = self.project(script(SPEED))
+        (project.folder / "space.csv").write_text("a,cost\n0,1\n1,slow\n")
+        done = project.fiel("replay", "space.csv")
+        self.assertEqual(done.status, 2)
+        self.assertIn("space.csv: line 3: the cost 'slow' is not a number", done.err)
+
+
 if __name__ == "__main__":
     unittest.main()
