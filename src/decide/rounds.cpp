@@ -98,6 +98,7 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
                  .rejected = {}};
   std::vector<Worker*> workers;
   for (const Contender& contender : contenders) workers.push_back(contender.live->worker.get());
+  Signals whole;
   for (const std::size_t i : order) {
     if (result.times[i].failure) continue;
     const Watch watch(lab, workers);
@@ -115,8 +116,11 @@ Result<RoundDone> one_round(Lab& lab, std::span<const Contender> contenders, con
                          {"warmup_seconds", done.blocks[i]->measured.warmup_seconds}});
     done.json.back().update(signals.json());
     if (!done.blocks[i]->overloaded.empty()) done.json.back()["overloaded"] = done.blocks[i]->overloaded;
-    if (done.rejected.empty() && !computes_its_times(lab, *contenders[i].live)) done.rejected = signals.why_reject();
+    if (computes_its_times(lab, *contenders[i].live)) continue;
+    whole.add(signals);
+    if (done.rejected.empty()) done.rejected = signals.why_reject();
   }
+  if (done.rejected.empty()) done.rejected = whole.why_reject();
   return done;
 }
 

@@ -8,7 +8,8 @@ namespace {
 
 // Ticks are 10 ms, so shorter rounds can't be judged by CPU times and are kept.
 constexpr double kShortestJudgedSeconds = 0.1;
-constexpr double kPausedCpuSeconds = 0.015;  // more than one tick: a paused process was not paused
+// More than one tick, since a single one may stand for a microsecond.
+constexpr double kSeenSeconds = 0.015;
 
 // Nothing where either look does not have it.
 template <class T>
@@ -20,12 +21,18 @@ std::optional<T> difference(const std::optional<T>& after, const std::optional<T
 }  // namespace
 
 std::string Signals::why_reject() const {
-  if (paused_seconds > kPausedCpuSeconds) return "a paused process ran";
+  if (paused_seconds > kSeenSeconds) return "a paused process ran";
   if (throttle_events.value_or(0) > 0) return "the CPU was throttled for heat";
   if (wall_seconds < kShortestJudgedSeconds) return "";
   if (foreign_seconds > kForeignCores * wall_seconds) return "other programs were busy";
-  if (steal_seconds > kStolenCores * wall_seconds) return "the hypervisor took CPU time";
+  if (steal_seconds > std::max(kSeenSeconds, kStolenCores * wall_seconds)) return "the hypervisor took CPU time";
   return "";
+}
+
+void Signals::add(const Signals& block) {
+  wall_seconds += block.wall_seconds;
+  foreign_seconds += block.foreign_seconds;
+  steal_seconds += block.steal_seconds;
 }
 
 Json Signals::json() const {

@@ -20,6 +20,8 @@ struct Signals {
 
   /// Empty: keep the round.
   std::string why_reject() const;
+  /// CPU times that blocks are too short to show add up over a round.
+  void add(const Signals& block);
   Json json() const;
 };
 
