@@ -1,7 +1,7 @@
 // auto: a surrogate orders what comes next; before it knows anything, starts, a few balanced draws and one-off changes do.
 //   1  the starts: the baseline, the other engines' defaults
-//   2  draws that show as many new pairs of levels as they can. Where one beats all starts, the defaults know nothing that chance doesn't
-//      know, and the model takes over soon; else
+//   2  draws that show as many new pairs of levels as they can. Where the start is any route of a recording and a draw beats it, it
+//      knows nothing that chance doesn't know, and the model takes over soon; else
 //   3  every other question is a first other value of a knob of the starts, in turns (decision 0016), until all were asked
 //   4  the candidate with the greatest log(expected improvement x P(admissible) / expected seconds): out of the whole space
 //      where it is small, else of one- and two-knob changes of the best, kicks and chance draws
@@ -189,7 +189,8 @@ class Auto : public Strategy {
     for (const BuildRoute& start : starts_) {
       if (const auto speed = speedup(start); speed && (!best || *speed > *best)) best = speed;
     }
-    if (!best || !best_ || -*best_ > *best) return;
+    const bool entered_anywhere = space_.listed() != nullptr && std::ranges::none_of(starts_, [](const BuildRoute& start) { return start.settings.empty(); });
+    if (entered_anywhere && (!best || !best_ || -*best_ > *best)) return;
     std::ranges::stable_sort(starts_, std::ranges::greater{}, [this](const BuildRoute& start) { return speedup(start).value_or(-1e9); });
     std::vector<std::vector<BuildRoute>> changes;
     for (const BuildRoute& start : starts_) {
