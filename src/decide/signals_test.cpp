@@ -43,12 +43,13 @@ TEST(Signals, WhatCannotBeReadIsAbsent) {
 
 // Steal is counted in ticks of 10 ms: one of them in a block of 140 ms is 7 % by the numbers, and may be nothing.
 TEST(Signals, OneTickOfABlockIsNoEvidenceAndManyOfARoundAre) {
-  Signals block = quiet(), round;
+  Signals block = quiet(), calm = quiet(), round;
+  calm.wall_seconds = 0.14;
   block.wall_seconds = 0.14;
   block.steal_seconds = 0.01;
   EXPECT_EQ(block.why_reject(), "");
   round.add(block);
-  for (int i = 0; i < 6; ++i) round.add({.wall_seconds = 0.14});
+  for (int i = 0; i < 6; ++i) round.add(calm);
   EXPECT_EQ(round.why_reject(), "");
   for (int i = 0; i < 6; ++i) round.add(block);
   EXPECT_EQ(round.why_reject(), "the hypervisor took CPU time");
