@@ -43,7 +43,7 @@ TEST(Signals, WhatCannotBeReadIsAbsent) {
 
 // Steal is counted in ticks of 10 ms: one of them in a block of 140 ms is 7 % by the numbers, and may be nothing.
 TEST(Signals, OneTickOfABlockIsNoEvidenceAndManyOfARoundAre) {
-  Signals block = quiet(), calm = quiet(), round;
+  Signals block = quiet(), calm = quiet(), round, stolen;
   calm.wall_seconds = 0.14;
   block.wall_seconds = 0.14;
   block.steal_seconds = 0.01;
@@ -51,8 +51,8 @@ TEST(Signals, OneTickOfABlockIsNoEvidenceAndManyOfARoundAre) {
   round.add(block);
   for (int i = 0; i < 6; ++i) round.add(calm);
   EXPECT_EQ(round.why_reject(), "");
-  for (int i = 0; i < 6; ++i) round.add(block);
-  EXPECT_EQ(round.why_reject(), "the hypervisor took CPU time");
+  for (int i = 0; i < 7; ++i) stolen.add(block);
+  EXPECT_EQ(stolen.why_reject(), "the hypervisor took CPU time");
   block.steal_seconds = 0.02;
   EXPECT_EQ(block.why_reject(), "the hypervisor took CPU time");
 }
