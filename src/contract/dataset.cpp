@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "base/nearest.h"
+#include "base/numbers.h"
 #include "contract/check_model.h"
 #include "contract/pack.h"
 #include "contract/set_reader.h"
@@ -102,10 +102,8 @@ Result<> check_slices(const Contract& contract, const NamedSet& named) {
 bool is_whole_number(std::string_view label, double high) {
   label = label.substr(std::min(label.find_first_not_of(" \t"), label.size()));
   while (label.ends_with(' ') || label.ends_with('\t')) label.remove_suffix(1);
-  double number = -1;
-  const auto [end, code] = std::from_chars(label.data(), label.data() + label.size(), number);
-  return code == std::errc() && end == label.data() + label.size() && number >= 0 &&
-         number <= high && number == std::floor(number);
+  const auto number = number_from<double>(label);
+  return number && *number >= 0 && *number <= high && *number == std::floor(*number);
 }
 
 Result<> check_label(const Sample& sample, BuiltinEvaluator evaluator, const std::string& where) {

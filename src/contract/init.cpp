@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/units.h"
 #include "contract/contract.h"
 #include "contract/sample_source.h"
@@ -136,10 +136,7 @@ std::string task_section(const OnnxModel& model, std::string_view evaluator) {
 
 bool are_class_numbers(const Labels& labels) {
   return labels.has_labels && std::ranges::all_of(labels.rows, [](const LabelRow& row) {
-           std::uint32_t number = 0;
-           const char* end = row.label.data() + row.label.size();
-           const auto result = std::from_chars(row.label.data(), end, number);
-           return result.ec == std::errc() && result.ptr == end;
+           return number_from<std::uint32_t>(row.label).has_value();
          });
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <string>
 
+#include "base/numbers.h"
 #include "onnx-ml.pb.h"
 
 namespace fiel {
@@ -24,14 +24,13 @@ std::unexpected<Error> refuse(std::string message, std::string hint) {
 
 Result<std::uint64_t> parse_size(const std::string& tensor, const std::string& key,
                                  const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value > INT64_MAX) {
+  const auto value = number_from<std::uint64_t>(text);
+  if (!value || *value > INT64_MAX) {
     return refuse(
         fmt::format("tensor '{}' has '{}' as the {} of its external data", tensor, text, key),
         "export the model again");
   }
-  return value;
+  return *value;
 }
 
 Result<> add_tensor(const onnx::TensorProto& tensor, Needs& needs) {

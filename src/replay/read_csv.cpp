@@ -2,9 +2,9 @@
 // a trial took, so each counts one second: the clock counts trials.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 
+#include "base/numbers.h"
 #include "replay/recording.h"
 
 namespace fiel {
@@ -41,17 +41,13 @@ Result<std::vector<RawRecord>> parse_csv(const std::string& text) {
     if (row.size() != header.size()) {
       return fail(ErrorKind::kUsage, fmt::format("line {}: {} cells under {} columns", number, row.size(), header.size()));
     }
-    const std::string& last = row.back();
-    double cost = 0;
-    const auto [stop, code] = std::from_chars(last.data(), last.data() + last.size(), cost);
-    if (code != std::errc() || stop != last.data() + last.size()) {
-      return fail(ErrorKind::kUsage, fmt::format("line {}: the cost '{}' is not a number", number, last));
-    }
+    const auto cost = number_from<double>(row.back());
+    if (!cost) return fail(ErrorKind::kUsage, fmt::format("line {}: the cost '{}' is not a number", number, row.back()));
     RawRecord record{.engine = "recorded", .settings = {}, .recorded = {}};
     record.recorded.timing_seconds = 1.0;
-    if (std::isfinite(cost)) {
+    if (std::isfinite(*cost)) {
       record.recorded.outcome = Trial::Outcome::kAdmissibleSoFar;
-      record.recorded.value = cost;
+      record.recorded.value = *cost;
     }
     for (std::size_t i = 0; i + 1 < row.size(); ++i) record.settings.emplace_back(header[i], std::move(row[i]));
     records.push_back(std::move(record));

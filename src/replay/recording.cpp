@@ -7,11 +7,11 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "base/files.h"
+#include "base/numbers.h"
 
 namespace fiel {
 namespace {
@@ -36,13 +36,6 @@ Result<std::string> read_unpacked(const std::filesystem::path& path) {
   return text;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Names and values of routes hold no blanks or []|.
 std::string plain(std::string text) {
   std::ranges::replace_if(text, [](char c) { return std::isspace(static_cast<unsigned char>(c)) || c == '[' || c == ']' || c == '|' || c == '='; }, '_');
@@ -50,8 +43,8 @@ std::string plain(std::string text) {
 }
 
 void sort_values(std::vector<std::string>& values) {
-  if (std::ranges::all_of(values, [](const std::string& value) { return number_of(value).has_value(); })) {
-    std::ranges::stable_sort(values, std::ranges::less{}, [](const std::string& value) { return *number_of(value); });
+  if (std::ranges::all_of(values, [](const std::string& value) { return number_from<double>(value).has_value(); })) {
+    std::ranges::stable_sort(values, std::ranges::less{}, [](const std::string& value) { return *number_from<double>(value); });
   } else {
     std::ranges::stable_partition(values, [](const std::string& value) { return value == kLeftOut; });
   }

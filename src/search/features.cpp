@@ -1,9 +1,10 @@
 #include "search/features.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "base/numbers.h"
 
 namespace fiel {
 namespace {
@@ -12,17 +13,10 @@ constexpr std::size_t kMostLevels = 255;
 // Also neighbouring numbers differ by something of their own: 8 and 16 threads are not a scale.
 constexpr float kOwnPart = 0.25F;
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::vector<std::size_t> ranks_of(const std::vector<std::string>& values) {
   std::vector<double> numbers;
   for (const std::string& value : values) {
-    const auto number = number_of(value);
+    const auto number = number_from<double>(value);
     if (!number) return {};
     numbers.push_back(*number);
   }

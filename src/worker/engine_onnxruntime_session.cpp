@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "base/numbers.h"
 #include "worker/guard.h"
 
 namespace fiel {
@@ -22,12 +22,9 @@ std::unexpected<EngineError> unsupported(std::string message) { return engine_fa
 constexpr int kMaxRequests = 1024;
 
 EngineResult<int> count_in(const std::string& name, const std::string& value) {
-  int count = -1;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  if (error != std::errc() || end != value.data() + value.size() || count < 0) {
-    return unsupported(fmt::format("{}={} is no count", name, value));
-  }
-  return count;
+  const auto count = number_from<int>(value);
+  if (!count || *count < 0) return unsupported(fmt::format("{}={} is no count", name, value));
+  return *count;
 }
 
 std::vector<int> usable_cores() {

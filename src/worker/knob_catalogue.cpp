@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/numbers.h"
 #include "contract/toml_library.h"
 
 namespace fiel {
@@ -202,17 +202,10 @@ KnobOffer offer_knobs(const std::vector<CatalogueKnob>& catalogue, const Machine
 
 namespace {
 
-std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "0.80" and "0.8" are one value.
 bool same_value(const std::string& asked, const std::string& got) {
   if (asked == got) return true;
-  const auto a = as_number(asked), b = as_number(got);
+  const auto a = number_from<double>(asked), b = number_from<double>(got);
   return a && b && std::abs(*a - *b) < 1e-6;
 }
 

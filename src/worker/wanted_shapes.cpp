@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/numbers.h"
 #include "worker/guard.h"
 
 namespace fiel {
@@ -52,12 +51,9 @@ EngineResult<std::vector<std::optional<Shape>>> wanted_shapes(const std::vector<
 
 EngineResult<std::int64_t> batch_of(const Settings& settings) {
   const std::string value = setting(settings, "batch", "1");
-  std::int64_t batch = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), batch);
-  if (error != std::errc() || end != value.data() + value.size() || batch < 1) {
-    return unsupported(fmt::format("batch={} is no positive integer", value));
-  }
-  return batch;
+  const auto batch = number_from<std::int64_t>(value);
+  if (!batch || *batch < 1) return unsupported(fmt::format("batch={} is no positive integer", value));
+  return *batch;
 }
 
 }  // namespace fiel
