@@ -7,17 +7,13 @@
 #include "base/files.h"
 #include "base/printable.h"
 #include "base/subprocess.h"
-#include "journal/record.h"
+#include "decide/variant_record.h"
 #include "model/model_file.h"
 
 namespace fiel {
 namespace {
 
 namespace fs = std::filesystem;
-
-Failure failed(FailureKind kind, std::string message, std::string log_tail = {}) {
-  return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = std::move(log_tail), .exit_status = {}, .signal = {}};
-}
 
 fs::path model_in(const fs::path& folder) {
   for (const char* name : {"model.onnx", "model.xml"}) {
@@ -39,11 +35,11 @@ Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const f
   if (!done) {
     if (done.error().kind == ErrorKind::kCancelled) return std::unexpected(std::move(done).error());
     const auto kind = done.error().kind == ErrorKind::kTimeout ? FailureKind::kTimeout : FailureKind::kBuildError;
-    return std::optional(failed(kind, "its program: " + done.error().message));
+    return std::optional(variant_failure(kind, "its program: " + done.error().message));
   }
   const std::string tail = printable(done->errors_tail);
-  if (!done->exit.is_success()) return std::optional(failed(FailureKind::kBuildError, "its program ended with " + to_string(done->exit), tail));
-  if (model_in(folder).empty()) return std::optional(failed(FailureKind::kBuildError, "its program left no model.onnx or model.xml", tail));
+  if (!done->exit.is_success()) return std::optional(variant_failure(FailureKind::kBuildError, "its program ended with " + to_string(done->exit), tail));
+  if (model_in(folder).empty()) return std::optional(variant_failure(FailureKind::kBuildError, "its program left no model.onnx or model.xml", tail));
   return std::optional<Failure>();
 }
 
@@ -51,12 +47,11 @@ Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const f
 
 Result<Outcome<fs::path>> make_by_program(Lab& lab, const VariantFile& variant) {
   if (lab.contract.calibration.empty()) {
-    return Outcome<fs::path>(failed(FailureKind::kUnsupported, "its program needs [data] calibration"));
+    return Outcome<fs::path>(variant_failure(FailureKind::kUnsupported, "its program needs [data] calibration"));
   }
   if (const auto known = lab.failed_variants.find(variant.name); known != lab.failed_variants.end()) return Outcome<fs::path>(known->second);
   const fs::path folder = lab.folder / "variants" / variant.name;
-  const std::string key = "variant/" + variant.name;
-  if (!lab.recorder.recorded(key) || model_in(folder).empty()) {  // a run's bulk data may have been deleted
+  if (!lab.recorder.recorded(variant_key(variant.name)) || model_in(folder).empty()) {  // a run's bulk data may have been deleted
     if (auto failure = FIEL_TRY(run(lab, variant, folder))) {
       lab.failed_variants.emplace(variant.name, *failure);
       return Outcome<fs::path>(std::move(*failure));
@@ -64,13 +59,7 @@ Result<Outcome<fs::path>> make_by_program(Lab& lab, const VariantFile& variant) 
   }
   const fs::path model = model_in(folder);
   const std::string digest = FIEL_TRY(digest_model_file(model));
-  const Json known = FIEL_TRY(lab.recorder.once(key, "variant", [&]() -> Result<Record> {
-    return Record{.body = {{"variant", variant.name}, {"digest", digest}, {"program", variant.program}}};
-  }));
-  if (known["digest"] != digest) {
-    return fail(ErrorKind::kCorrupt, fmt::format("the variant {} does not come out as it did when this run began", variant.name),
-                "start a new run");
-  }
+  FIEL_TRY(record_variant(lab, variant.name, digest, {{"program", variant.program}}));
   return Outcome<fs::path>(model);
 }
 

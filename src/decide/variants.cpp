@@ -12,7 +12,7 @@
 #include "decide/recipes.h"
 #include "decide/sensitivity.h"
 #include "decide/variant_program.h"
-#include "journal/record.h"
+#include "decide/variant_record.h"
 
 namespace fiel {
 namespace {
@@ -25,10 +25,6 @@ constexpr int kMostAgain = 4;               // nodes of a step, by their work, t
 constexpr std::size_t kMostToldApart = 20;  // nodes that stay as they are
 
 fs::path variant_file(const Lab& lab, const std::string& name) { return lab.folder / "variants" / (name + ".onnx"); }
-
-Failure failed(FailureKind kind, std::string message) {
-  return {.kind = kind, .message = std::move(message), .phase = "variant", .log_tail = {}, .exit_status = {}, .signal = {}};
-}
 
 // The nodes that become 8 bit. What comes out is a proxy's choice: whether it is accurate the gate says.
 Result<std::set<std::string>> chosen_regions(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const Ranges& ranges,
@@ -54,23 +50,23 @@ struct Made {
 };
 
 Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Recipe& recipe, const fs::path& file) {
-  if (!lab.calibration) return Outcome<Made>(failed(FailureKind::kUnsupported, "its ranges need a calibration set"));
+  if (!lab.calibration) return Outcome<Made>(variant_failure(FailureKind::kUnsupported, "its ranges need a calibration set"));
   const Json observed = FIEL_TRY(observe(lab, rewriter));
   if (observed.contains("failure")) {
-    return Outcome<Made>(failed(FailureKind::kUnsupported, "the ranges of the model's activations can't be observed: " +
+    return Outcome<Made>(variant_failure(FailureKind::kUnsupported, "the ranges of the model's activations can't be observed: " +
                                                                observed["failure"].value("message", "")));
   }
   const bool by_extremes = recipe.ranges == "min_max" || recipe.ranges == "average";
   const Json values = by_extremes ? Json::object() : FIEL_TRY(observe_values(lab, rewriter, observed));
   if (!by_extremes && !values.contains(recipe.ranges)) {
     const std::string why = values.contains("failure") ? values["failure"].value("message", "") : "no time was left for it";
-    return Outcome<Made>(failed(FailureKind::kUnsupported, "the values of the model's activations can't be counted: " + why));
+    return Outcome<Made>(variant_failure(FailureKind::kUnsupported, "the values of the model's activations can't be counted: " + why));
   }
   const Ranges ranges = ranges_by(recipe.ranges, observed, values);
   const Int8Choice choice{.regions = FIEL_TRY(chosen_regions(lab, rewriter, recipe, ranges, observed)),
                           .weight_bits = weight_bits(lab), .activations = recipe.activations, .bias = recipe.bias,
                           .smoothing = recipe.smoothing, .channels = channels_of(observed)};
-  if (choice.regions.empty()) return Outcome<Made>(failed(FailureKind::kUnsupported, "no node has an activation of a finite range"));
+  if (choice.regions.empty()) return Outcome<Made>(variant_failure(FailureKind::kUnsupported, "no node has an activation of a finite range"));
   FIEL_TRY(rewriter.write_int8(file, ranges, choice));
   return Outcome<Made>(Made{.file = file, .regions = choice.regions, .left = rewriter.left_out()});
 }
@@ -89,7 +85,7 @@ Result<Outcome<Made>> write_recipe(Lab& lab, const Rewriter& rewriter, const Rec
     case Recipe::Kind::kBFloat16: left = rewriter.write_half(file, HalfType::kBFloat16); break;
   }
   if (!left && left.error().kind != ErrorKind::kContract) return std::unexpected(std::move(left).error());
-  if (!left) return Outcome<Made>(failed(FailureKind::kUnsupported, left.error().message));
+  if (!left) return Outcome<Made>(variant_failure(FailureKind::kUnsupported, left.error().message));
   made.left.insert(made.left.end(), left->begin(), left->end());
   return Outcome<Made>(std::move(made));
 }
@@ -117,19 +113,12 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
   if (auto* failure = std::get_if<Failure>(&outcome)) return Outcome<fs::path>(std::move(*failure));
   const Made& made = std::get<Made>(outcome);
   const std::string digest = FIEL_TRY(digest_of(made.file));
-  const Json known = FIEL_TRY(lab.recorder.once("variant/" + recipe.name, "variant", [&]() -> Result<Record> {
-    Json body = {{"variant", recipe.name}, {"digest", digest}, {"regions", made.regions.size()}, {"left_out", made.left.size()},
-                 {"why", Json::array()}};
-    if (recipe.floats > 0) body["in_float32"] = nodes_in_float(rewriter, made.regions);
-    for (std::size_t i = 0; i < std::min(made.left.size(), kMostToldApart); ++i) {
-      body["why"].push_back(fmt::format("{}: {}", made.left[i].name, made.left[i].why));
-    }
-    return Record{.body = std::move(body)};
-  }));
-  if (known["digest"] != digest) {
-    return fail(ErrorKind::kCorrupt, fmt::format("the variant {} does not come out as it did when this run began", recipe.name),
-                "start a new run");
+  Json more = {{"regions", made.regions.size()}, {"left_out", made.left.size()}, {"why", Json::array()}};
+  if (recipe.floats > 0) more["in_float32"] = nodes_in_float(rewriter, made.regions);
+  for (std::size_t i = 0; i < std::min(made.left.size(), kMostToldApart); ++i) {
+    more["why"].push_back(fmt::format("{}: {}", made.left[i].name, made.left[i].why));
   }
+  FIEL_TRY(record_variant(lab, recipe.name, digest, std::move(more)));
   return Outcome<fs::path>(made.file);
 }
 
@@ -208,7 +197,7 @@ Result<Outcome<fs::path>> model_of(Lab& lab, const BuildRoute& route) {
   if (file != files.end()) return Outcome<fs::path>(file->model);
   const std::vector<Recipe> all = lab.rewriter ? recipes(*lab.rewriter) : std::vector<Recipe>();
   const auto found = std::ranges::find(all, name, &Recipe::name);
-  if (found == all.end()) return Outcome<fs::path>(failed(FailureKind::kUnsupported, "there is no such variant"));
+  if (found == all.end()) return Outcome<fs::path>(variant_failure(FailureKind::kUnsupported, "there is no such variant"));
   Recipe recipe = *found;
   if (again != kNone) {
     recipe.again = std::atoi(again.c_str());

@@ -58,6 +58,20 @@ std::optional<std::vector<float>> floats_of(const onnx::TensorProto& tensor) {
   return values;
 }
 
+std::optional<std::vector<float>> floats_by_channel(const Constants& constants, const std::string& tensor, std::size_t channels) {
+  const auto found = constants.find(tensor);
+  if (found == constants.end() || found->second->dims_size() == 0) return std::nullopt;
+  const auto last = found->second->dims(found->second->dims_size() - 1);
+  auto values = floats_of(*found->second);
+  // As many elements with another last axis are spread over rows.
+  if (!values || values->size() != channels || last != static_cast<std::int64_t>(channels)) return std::nullopt;
+  return values;
+}
+
+bool has_constant(const onnx::GraphProto& graph, const std::string& name) {
+  return std::ranges::find(graph.initializer(), name, &onnx::TensorProto::name) != graph.initializer().end();
+}
+
 int channel_axis(const onnx::NodeProto& node, const onnx::TensorProto& weights) {
   if (node.op_type() == "Conv" || (node.op_type() == "Gemm" && integer(node, "transB", 0) != 0)) return 0;
   return weights.dims_size() - 1;

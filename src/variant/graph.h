@@ -33,6 +33,9 @@ Constants constants_of(const onnx::GraphProto& graph);
 /// Nothing where the tensor is not float32, or holds another number of elements than it says.
 std::optional<std::vector<float>> floats_of(const onnx::TensorProto& tensor);
 
+/// A float32 constant of as many elements as its last axis is long, `channels`: one for each of them.
+std::optional<std::vector<float>> floats_by_channel(const Constants& constants, const std::string& tensor, std::size_t channels);
+
 /// The axis of a Conv's, MatMul's or Gemm's weights along which the output's channels lie.
 int channel_axis(const onnx::NodeProto& node, const onnx::TensorProto& weights);
 /// In which channel the k-th element lies.
@@ -54,6 +57,8 @@ void add_constant(onnx::GraphProto& graph, const std::string& name, onnx::Tensor
   for (const std::int64_t dim : dims) tensor.add_dims(dim);
   tensor.set_raw_data(values.data(), values.size() * sizeof(T));
 }
+
+bool has_constant(const onnx::GraphProto& graph, const std::string& name);
 
 /// A node named as its output.
 onnx::NodeProto& add_node(onnx::GraphProto& graph, const char* op, std::initializer_list<std::string> inputs,

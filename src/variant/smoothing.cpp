@@ -37,18 +37,15 @@ std::int64_t readers_of(const onnx::GraphProto& whole, const graph::Nodes& nodes
   return count;
 }
 
-// Divides a constant of as many elements as there are channels on the last axis; false: it is no such constant.
+// Divides a constant of one element a channel; false: it is no such constant.
 bool divide(onnx::GraphProto& whole, std::string& input, const graph::Constants& constants, const std::vector<float>& factors,
             const std::string& activation) {
-  const auto found = constants.find(input);
-  if (found == constants.end() || found->second->dims_size() == 0) return false;
-  const onnx::TensorProto& tensor = *found->second;
-  auto values = graph::floats_of(tensor);
-  if (!values || values->size() != factors.size() || tensor.dims(tensor.dims_size() - 1) != std::ssize(factors)) return false;
+  auto values = graph::floats_by_channel(constants, input, factors.size());
+  if (!values) return false;
   for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] /= factors[i];
   const std::string name = fmt::format("fiel/{}/smooth/{}", activation, input);
-  const bool is_there = std::ranges::any_of(whole.initializer(), [&](const auto& one) { return one.name() == name; });
-  if (!is_there) graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {tensor.dims().begin(), tensor.dims().end()}, *values);
+  const auto& dims = constants.at(input)->dims();
+  if (!graph::has_constant(whole, name)) graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {dims.begin(), dims.end()}, *values);
   input = name;
   return true;
 }

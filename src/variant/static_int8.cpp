@@ -26,20 +26,15 @@ std::string add_activation_pair(onnx::GraphProto& whole, const std::string& acti
   return name + "/float";
 }
 
-// A constant with `correction` added to it; empty: the tensor is no constant of as many elements.
+// A constant with `correction` added to it; empty: the tensor is no constant of one element a channel.
 std::string add_corrected(onnx::GraphProto& whole, const std::string& bias, const graph::Constants& constants,
                           const std::vector<float>& correction) {
-  const auto found = constants.find(bias);
-  if (found == constants.end()) return {};
-  const onnx::TensorProto& tensor = *found->second;
-  auto values = graph::floats_of(tensor);
-  if (!values || values->size() != correction.size() || tensor.dims_size() == 0) return {};
-  if (tensor.dims(tensor.dims_size() - 1) != std::ssize(correction)) return {};  // spread over rows
-  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] += correction[i];
+  auto values = graph::floats_by_channel(constants, bias, correction.size());
   const std::string name = fmt::format("fiel/{}/corrected", bias);
-  const bool is_there = std::ranges::any_of(whole.initializer(), [&](const auto& one) { return one.name() == name; });
-  if (is_there) return {};  // the first of two nodes with one bias
-  graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {tensor.dims().begin(), tensor.dims().end()}, *values);
+  if (!values || graph::has_constant(whole, name)) return {};  // the first of two nodes with one bias
+  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] += correction[i];
+  const auto& dims = constants.at(bias)->dims();
+  graph::add_constant(whole, name, onnx::TensorProto::FLOAT, {dims.begin(), dims.end()}, *values);
   return name;
 }
 
