@@ -5,6 +5,14 @@ from pathlib import Path
 import numpy as np
 
 
+def add_arguments(parser):
+    """What fiel hands to a variant's program, and how many samples it takes."""
+    parser.add_argument("--samples", type=int, default=128)
+    parser.add_argument("model")
+    parser.add_argument("calibration")
+    parser.add_argument("folder", type=Path)
+
+
 def samples(folder, ranks):
     """Yields {input: array}, the batch axis included; `ranks` tells how many axes each input of the model has."""
     folder = Path(folder)

@@ -9,12 +9,11 @@ contract:
 """
 
 import argparse
-from pathlib import Path
 
 import nncf
 import openvino
 
-from calibration import samples
+from calibration import add_arguments, samples
 
 
 def main():
@@ -22,10 +21,7 @@ def main():
     parser.add_argument("--preset", choices=["performance", "mixed"], default="performance")
     parser.add_argument("--transformer", action="store_true", help="NNCF's scheme for transformers")
     parser.add_argument("--accurate-bias", action="store_true", help="NNCF's slow correction of biases")
-    parser.add_argument("--samples", type=int, default=128)
-    parser.add_argument("model")
-    parser.add_argument("calibration")
-    parser.add_argument("folder", type=Path)
+    add_arguments(parser)
     asked = parser.parse_args()
     model = openvino.Core().read_model(asked.model)
     ranks = {port.get_any_name(): len(port.get_partial_shape()) for port in model.inputs}

@@ -8,12 +8,11 @@ Needs onnxruntime and onnx in the environment of the python that runs it. In the
 """
 
 import argparse
-from pathlib import Path
 
 import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-from calibration import samples
+from calibration import add_arguments, samples
 
 
 class Reader(CalibrationDataReader):
@@ -31,10 +30,7 @@ def main():
     parser.add_argument("--calibrate", choices=["MinMax", "Entropy", "Percentile"], default="MinMax")
     parser.add_argument("--per-channel", action="store_true")
     parser.add_argument("--reduce-range", action="store_true", help="weights of 7 bits, for CPUs without VNNI")
-    parser.add_argument("--samples", type=int, default=128)
-    parser.add_argument("model")
-    parser.add_argument("calibration")
-    parser.add_argument("folder", type=Path)
+    add_arguments(parser)
     asked = parser.parse_args()
     quantize_static(asked.model, str(asked.folder / "model.onnx"), Reader(asked.model, asked.calibration, asked.samples),
                     quant_format=QuantFormat.QDQ, per_channel=asked.per_channel, reduce_range=asked.reduce_range,

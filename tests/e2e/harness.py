@@ -320,6 +320,34 @@ class RealEngines(Case):
         np.savez(cls.home / "samples/inputs.npz", image=images)
         cls.image = images[:1]
 
+    # For make_sets: %s is how much of the agreement may be lost.
+    SETS = """
+fiel = 1
+[model]
+path = "model.onnx"
+[data]
+calibration = "calibration"
+tuning      = "tuning"
+holdout     = "holdout"
+[target]
+engines = ["openvino"]
+[[accuracy.task]]
+name      = "agreement"
+evaluator = "agreement"
+output    = "probabilities"
+max_drop  = %s
+"""
+
+    @classmethod
+    def make_sets(cls, max_drop, variant):
+        """The classifier with its samples in three sets, and a contract with this [[variant]]."""
+        cls.make_classifier()
+        images = np.load(cls.home / "samples/inputs.npz")["image"]
+        for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
+            (cls.home / name).mkdir()
+            np.savez(cls.home / name / "inputs.npz", image=some)
+        (cls.home / "contract.toml").write_text(cls.SETS % max_drop + "[[variant]]\n" + variant)
+
     @classmethod
     def fiel(cls, *words, timeout=60):
         ended = subprocess.run([str(BIN / "fiel"), *map(str, words)], cwd=cls.home, timeout=timeout, text=True,

@@ -206,41 +206,15 @@ class Recurrent(RealEngines):
             self.assertTrue({"i8", "u8"} & set(candidate["effective"]["precisions"]), candidate["effective"])
 
 
-SETS = """
-fiel = 1
-[model]
-path = "model.onnx"
-[data]
-calibration = "calibration"
-tuning      = "tuning"
-holdout     = "holdout"
-[target]
-engines = ["openvino"]
-[[accuracy.task]]
-name      = "agreement"
-evaluator = "agreement"
-output    = "probabilities"
-max_drop  = 0.1
-[[variant]]
-name  = "ir"
-model = "ir/model.xml"
-"""
-
-
 class VariantsWithSetsOfTheirOwn(RealEngines):
     """Fiel's own variants and somebody else's file, from the contract to a bundle that is verified without calibration data."""
 
     @classmethod
     def setUpClass(cls):
         import openvino as ov
-        cls.make_classifier()
-        images = np.load(cls.home / "samples/inputs.npz")["image"]
-        for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
-            (cls.home / name).mkdir()
-            np.savez(cls.home / name / "inputs.npz", image=some)
+        cls.make_sets(0.1, 'name  = "ir"\nmodel = "ir/model.xml"\n')
         (cls.home / "ir").mkdir()
         ov.save_model(ov.convert_model(str(cls.home / "model.onnx")), cls.home / "ir/model.xml", compress_to_fp16=False)
-        (cls.home / "contract.toml").write_text(SETS)
         cls.tuned = cls.fiel("tune", "contract.toml", "-o", "run", "--budget", "180 s", "--json",
                              "--routes", "variant=[float32|int8|int8_mse|weight_int8|fp16|ir]", timeout=300)
 
@@ -278,7 +252,7 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
         if not (BIN / "fiel-worker-onnxruntime").exists():
             self.skipTest("built without ONNX Runtime's headers")
         self.addCleanup((self.home / "ort.toml").unlink)
-        (self.home / "ort.toml").write_text(SETS.replace('["openvino"]', '["onnxruntime"]'))
+        (self.home / "ort.toml").write_text((self.home / "contract.toml").read_text().replace('["openvino"]', '["onnxruntime"]'))
         done = self.fiel("check", "ort.toml", "--json", "--route", "engine=onnxruntime variant=ir")
         candidate = json.loads(done.out)
         self.assertEqual(candidate["status"], "unsupported", candidate["reason"])
@@ -286,7 +260,7 @@ class VariantsWithSetsOfTheirOwn(RealEngines):
 
     def test_a_file_that_is_no_such_model_is_refused_with_its_place(self):
         self.addCleanup((self.home / "bad.toml").unlink)
-        (self.home / "bad.toml").write_text(SETS.replace("ir/model.xml", "other.onnx"))
+        (self.home / "bad.toml").write_text((self.home / "contract.toml").read_text().replace("ir/model.xml", "other.onnx"))
         done = self.fiel("routes", "bad.toml")
         self.assertEqual(done.status, 2)
         self.assertIn("bad.toml:18: variant.model: there is no file", done.err)

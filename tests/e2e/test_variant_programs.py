@@ -5,8 +5,6 @@ import sys
 import unittest
 from pathlib import Path
 
-import numpy as np
-
 from harness import SPEED, Case, RealEngines, make_samples, read_events, script, write_set
 
 MAKER = """
@@ -62,31 +60,8 @@ def has(*modules):
 @unittest.skipUnless(has("onnxruntime", "onnx"), "onnxruntime's quantiser is not in this environment")
 class OnnxRuntimesQuantiser(RealEngines):
     def test_what_it_leaves_is_built_and_judged(self):
-        self.make_classifier()
-        images = np.load(self.home / "samples/inputs.npz")["image"]
-        for name, some in (("calibration", images[:40]), ("tuning", images[40:240]), ("holdout", images[240:440])):
-            (self.home / name).mkdir()
-            np.savez(self.home / name / "inputs.npz", image=some)
         plugin = Path(__file__).resolve().parents[2] / "variants/onnxruntime_static.py"
-        (self.home / "contract.toml").write_text(f"""
-fiel = 1
-[model]
-path = "model.onnx"
-[data]
-calibration = "calibration"
-tuning      = "tuning"
-holdout     = "holdout"
-[target]
-engines = ["openvino"]
-[[accuracy.task]]
-name      = "agreement"
-evaluator = "agreement"
-output    = "probabilities"
-max_drop  = 0.3
-[[variant]]
-name    = "ort"
-program = ["{sys.executable}", "{plugin}", "--reduce-range"]
-""")
+        self.make_sets(0.3, f'name = "ort"\nprogram = ["{sys.executable}", "{plugin}", "--reduce-range"]\n')
         done = self.fiel("check", "contract.toml", "--json", "--route", "engine=openvino variant=ort")
         candidate = json.loads(done.out)
         self.assertIn(candidate["status"], ("admissible", "wrong"), candidate["reason"] + done.err)
