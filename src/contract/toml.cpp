@@ -47,15 +47,7 @@ Result<TomlTable> parse_toml(std::string_view text, std::string_view file) {
     return fail(ErrorKind::kContract,
                 fmt::format("{} has {} bytes: that is no contract", file, text.size()));
   }
-  try {
-    return to_table(toml::parse(text));
-  } catch (const toml::parse_error& error) {
-    return fail(ErrorKind::kContract, fmt::format("{}:{}: not TOML: {}", file,
-                                                  error.source().begin.line, error.description()));
-  } catch (const TomlAssertion&) {
-    return fail(ErrorKind::kContract, fmt::format("{}: not TOML: something is cut off in it", file),
-                "look for a line that is only \"[\", or a key without its \"= value\"");
-  }
+  return to_table(FIEL_TRY(parse_toml_text(text, file)));
 }
 
 std::string describe(const TomlValue& value) {

@@ -126,12 +126,9 @@ const std::string* unmet(const std::vector<std::string>& needs, const MachineFac
 }  // namespace
 
 Result<std::vector<CatalogueKnob>> parse_catalogue(std::string_view text) {
-  toml::table document;
-  try {
-    document = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    return wrong(fmt::format("line {}", error.source().begin.line), error.description());
-  }
+  const auto parsed = parse_toml_text(text, "knob catalogue");
+  if (!parsed) return fail(ErrorKind::kCorrupt, parsed.error().message);
+  const toml::table& document = *parsed;
   std::vector<CatalogueKnob> catalogue;
   const toml::array* knobs = document["knob"].as_array();
   if (knobs == nullptr || document.size() != 1)
