@@ -45,7 +45,7 @@ function(fiel_room name)
 endfunction()
 
 function(fiel_fuzz_target target room)
-  add_executable(${target} ${ARGN})
+  add_executable(${target} ${ARGN} ${CMAKE_SOURCE_DIR}/tests/fuzz_files.cpp)
   target_link_libraries(${target} PRIVATE fiel_${room})
   target_compile_definitions(${target} PRIVATE FIEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 endfunction()

@@ -1,6 +1,6 @@
 // What a fuzz target (*_fuzz.cpp beside the code it feeds) is made of: LLVMFuzzerTestOneInput, and seeds to begin with. It runs
-// under libFuzzer (preset fuzz) and, without coverage to guide it, under
-// tests/fuzz_main.cpp in ./test.
+// under libFuzzer (preset fuzz) and, without coverage to guide it, in ./test
+// (tests/fuzz_main.cpp).
 #pragma once
 
 #include <cstddef>

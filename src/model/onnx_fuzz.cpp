@@ -1,42 +1,23 @@
 #include "base/fuzz.h"
+#include "model/fuzz_model.h"
 #include "model/onnx_model.h"
 #include "model/onnx_tensor.h"
-#include "onnx-ml.pb.h"
 
 namespace {
 
-void add_port(onnx::ValueInfoProto& port, const char* name) {
-  port.set_name(name);
-  auto& type = *port.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
-  type.mutable_shape()->add_dim()->set_dim_param("N");
-  type.mutable_shape()->add_dim()->set_dim_value(4);
-}
-
 onnx::ModelProto small_model() {
+  using namespace fiel;
   onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(17);
-  auto& graph = *model.mutable_graph();
-  graph.set_name("g");
-  add_port(*graph.add_input(), "x");
-  add_port(*graph.add_output(), "y");
-  auto& node = *graph.add_node();
-  node.set_op_type("MatMul");
-  node.add_input("x");
-  node.add_input("w");
-  node.add_output("y");
-  auto& weights = *graph.add_initializer();
-  weights.set_name("w");
-  weights.set_data_type(onnx::TensorProto::FLOAT);
-  weights.add_dims(4);
-  weights.add_dims(4);
-  weights.set_raw_data(std::string(64, '\1'));
+  auto& graph = begin_model(model, 17);
+  add_port(*graph.add_input(), "x", {-1, 4});
+  add_port(*graph.add_output(), "y", {-1, 4});
+  add_node(graph, "MatMul", {"x", "w"}, "y");
+  add_weights(graph, "w", {4, 4});
   return model;
 }
 
 void keep_outside(onnx::TensorProto& tensor, const std::string& file) {
-  tensor.clear_raw_data();
+  tensor.clear_float_data();
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   for (const auto& [key, value] : {std::pair<std::string, std::string>{"location", file}, {"offset", "0"}, {"length", "64"}}) {
     auto& entry = *tensor.add_external_data();

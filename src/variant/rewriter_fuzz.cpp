@@ -4,45 +4,16 @@
 #include <algorithm>
 
 #include "base/fuzz.h"
+#include "model/fuzz_model.h"
 #include "model/onnx_model.h"
-#include "onnx-ml.pb.h"
 #include "variant/rewriter.h"
 
 namespace {
 
-void add_port(onnx::ValueInfoProto& port, const char* name, std::initializer_list<int> dims) {
-  port.set_name(name);
-  auto& type = *port.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
-  for (const int dim : dims) type.mutable_shape()->add_dim()->set_dim_value(dim);
-}
-
-void add_node(onnx::GraphProto& graph, const char* op, std::initializer_list<const char*> inputs, const char* output) {
-  auto& node = *graph.add_node();
-  node.set_op_type(op);
-  node.set_name(std::string(op) + output);
-  for (const char* input : inputs) node.add_input(input);
-  node.add_output(output);
-}
-
-void add_weights(onnx::GraphProto& graph, const char* name, std::initializer_list<int> dims) {
-  auto& tensor = *graph.add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  int count = 1;
-  for (const int dim : dims) {
-    tensor.add_dims(dim);
-    count *= dim;
-  }
-  for (int i = 0; i < count; ++i) tensor.add_float_data(0.1f * static_cast<float>(i % 7 - 3));
-}
-
 std::string small_model(int opset) {
+  using namespace fiel;
   onnx::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(opset);
-  auto& graph = *model.mutable_graph();
-  graph.set_name("g");
+  auto& graph = begin_model(model, opset);
   add_port(*graph.add_input(), "x", {1, 1, 4, 4});
   add_port(*graph.add_output(), "y", {1, 2});
   add_weights(graph, "k", {2, 1, 3, 3});
