@@ -15,8 +15,8 @@ DEFAULTS = ("ONNX Runtime, default", "OpenVINO, default")
 BUSY = 0.1  # of the CPU taken by other programs: from here on a wall time is an upper bound
 OPENING = """# fiel beside its peers
 
-Made by `bench/peers/peers` on {cpu} ({cores} cores), {date}. Every entrant gets the same model, data and contract, and {longest} s on a model
-at most. *times*: as fast as the faster of the two engines' defaults, median (lowest to highest) of {rounds} rounds' ratios: every entrant in a
+Made by `bench/peers/peers` on {cpu} ({cores} cores), {date}. Every entrant gets the same model, data and contract, and ten minutes for a
+model unless its row says otherwise. *times*: as fast as the faster of the two engines' defaults, median (lowest to highest) of {rounds} rounds' ratios: every entrant in a
 fresh process for {seconds:g} s in every round, in a drawn order. *loss*: points of the contract's first task on the hold-out against ONNX
 Runtime's default, which is float32, of the points that it allows; *slice*: the one nearest to its limit. *in contract*: by these point
 estimates, a lower bar than fiel's own proof, which also asks for confidence. *wall*, *builds*: what it took, the tool's own judging included;
@@ -82,16 +82,19 @@ class Case:
     def row(self, name):
         made = self.made[name]
         cost = f"{wall(made)} | {made.get('builds', '')}"
-        if name not in self.medians or name not in self.parts:
-            why = made.get("error", "made, not timed yet" if made else "not made yet")
-            return f"| {self.name} | {name} | | | | | | | {cost} | {why.replace('|', '/')} |"
-        base = min((name for name in DEFAULTS if name in self.medians), key=self.medians.get)
+        if name not in self.parts:
+            return f"| {self.name} | {name} | | | | | | | {cost} | {made.get('error', 'not made yet').replace('|', '/')} |"
         parts = self.parts[name]
         worst = max(parts[1:], key=lambda part: part[3] - part[4], default=None)
         percent = lambda part: f"{100 * part[3]:+.1f} of {100 * part[4]:.0f}"  # noqa: E731
-        return (f"| {self.name} | {name} | {1e3 * self.medians[name]:.3g} ms | {spread(self.ratios(base, name))} "
-                f"| {100 * parts[0][2]:.1f} % | {percent(parts[0])} | {f'{worst[0]} {percent(worst)}' if worst else ''} "
-                f"| {'yes' if self.within(name) else '**no**'} | {cost} | {made.get('remark', '')} |")
+        times, remark = "|", made.get("remark", "")
+        if name in self.medians:
+            base = min((name for name in DEFAULTS if name in self.medians), key=self.medians.get)
+            times = f"{1e3 * self.medians[name]:.3g} ms | {spread(self.ratios(base, name))}"
+        else:
+            remark = (remark + "; not timed").removeprefix("; ")
+        return (f"| {self.name} | {name} | {times} | {100 * parts[0][2]:.1f} % | {percent(parts[0])} | {f'{worst[0]} {percent(worst)}' if worst else ''} "
+                f"| {'yes' if self.within(name) else '**no**'} | {cost} | {remark} |")
 
     def against_fiel(self):
         made = self.made["fiel"]
@@ -104,15 +107,15 @@ class Case:
                 f"| {spread(self.ratios(best, 'fiel'))} | {wall(made)}, {wall(self.made[slowest])} ({slowest}) |")
 
 
-def write(file, folders, entrants, longest):
+def write(file, folders, entrants):
     """`folders` of the cases that are prepared."""
     cases = [Case(folder, entrants) for folder in folders]
     timed = [case.times for case in cases if case.times]
     text = OPENING.format(
-        cpu=cpu_name(), cores=os.cpu_count(), longest=longest,
+        cpu=cpu_name(), cores=os.cpu_count(),
         date=time.strftime("%d %B %Y", time.localtime(max((times["at"] for times in timed), default=None))),
         rounds=min((len(times["rounds"]) for times in timed), default=0), seconds=min((times["seconds"] for times in timed), default=0),
-        others="".join(f", and {100 * max(times['others'] for times in timed):.0f} % at most while it was timed" for _ in timed[:1]))
+        others="".join(f"; while it was timed they took {100 * max(times['others'] for times in timed):.0f} % at most" for _ in timed[:1]))
     text += "\n".join(case.against_fiel() for case in cases) + "\n" + HEADER
     text += "\n".join(case.row(name) for case in cases for name in entrants) + "\n"
     file.write_text(text + ("\n" + LOSSES.read_text() if LOSSES.exists() else ""))
