@@ -9,7 +9,7 @@
 namespace fiel {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kReplayFooter = R"(
 SPACE is a recording: T4 (.json, .json.gz), CSV (last column = cost, smaller is better; a row counts one second), or fiel's
 own (.jsonl). A first visit of a configuration advances a virtual clock by the time recorded for it, failures included;
 only recorded configurations can be asked for.
@@ -62,7 +62,7 @@ void add_replay(CLI::App& app, Cli& cli) {
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "the result as one JSON document");
   command->add_flag("--dump", arguments->dump, "no search: the recorded space as one JSON document");
-  command->footer(kFooter);
+  command->footer(kReplayFooter);
   command->callback([arguments, &cli] { cli.status = end_of(run_replay(*arguments)); });
 }
 

@@ -26,12 +26,6 @@ Json latency_json(const LatencySummary& latency) {
           {"p99_at_most", micros(latency.p99_at_most_seconds)}};
 }
 
-Json ports_json(const std::vector<Port>& ports) {
-  Json json = Json::array();
-  for (const Port& port : ports) json.push_back({{"name", port.name}, {"dtype", port.dtype}, {"shape", port.shape}});
-  return json;
-}
-
 Json candidate_json(const CandidateView& candidate) {
   Json json = {{"id", candidate.id},
                {"engine", candidate.engine},
@@ -137,6 +131,12 @@ Json environment_json(const RunView& view) {
 }
 
 }  // namespace
+
+Json ports_json(const std::vector<Port>& ports) {
+  Json json = Json::array();
+  for (const Port& port : ports) json.push_back({{"name", port.name}, {"dtype", port.dtype}, {"shape", port.shape}});
+  return json;
+}
 
 Json format_json(const RunView& view) {
   Json json = {{"format", kResultFormat},

@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "journal/journal.h"
 #include "model/test_folder.h"
+#include "report/view.h"
 
 namespace fiel {
 
@@ -339,6 +340,16 @@ inline void write_unfinished(const std::filesystem::path& folder) {
   run.built(3, "bf16");
   run.probed(3, 1.21);
   run.candidate(4, {{"NUM_STREAMS", "2"}});
+}
+
+using Story = void (*)(const std::filesystem::path&);
+
+inline RunView view_of(Story story) {
+  const TestFolder folder;
+  story(folder.path());
+  RunView view = read_run(folder.path()).value();
+  view.folder = "run";  // so that no temporary name stands in what is compared
+  return view;
 }
 
 }  // namespace fiel

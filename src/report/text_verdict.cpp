@@ -12,8 +12,6 @@
 namespace fiel {
 namespace {
 
-constexpr std::size_t kDigestShown = 12;
-
 void say_improved(Page& page, const RunView& view) {
   const CandidateView* winner = view.find(view.winner);
   if (winner == nullptr) return page.paragraph("", "improved: " + view.reason, Paint::kGood);

@@ -33,7 +33,6 @@ constexpr std::size_t kFirstFit = 6;      // trials before the model is asked
 constexpr std::size_t kRandomEvery = 10;
 constexpr std::size_t kMostPoints = 256;  // that the model learns from
 constexpr int kDrawsPerDesign = 100;
-const double kLeastGain = std::log(1.01);
 
 double log_expected_improvement(double best, double mean, double deviation) {
   const double z = (best - mean) / deviation;
