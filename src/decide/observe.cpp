@@ -119,6 +119,13 @@ void tell(Json& body, const Rewriter& rewriter, std::size_t i, Observed& seen) {
   body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
   body["average"][activation] = {stats::mean(low), stats::mean(high)};
   body["power"][activation] = stats::mean(seen[rewriter.observed_power(i)].numbers);
+  const auto& least = seen[rewriter.observed_result_low(i)].numbers;
+  const auto& greatest = seen[rewriter.observed_result_high(i)].numbers;
+  if (rewriter.observes_result(i) && all_finite(least) && all_finite(greatest)) {
+    const std::string& result = rewriter.regions()[i].result;
+    body["min_max"][result] = {std::ranges::min(least), std::ranges::max(greatest)};
+    body["average"][result] = {stats::mean(least), stats::mean(greatest)};
+  }
   const auto most = [](const Seen& shape) { return shape.numbers.empty() ? 0 : std::ranges::max(shape.numbers); };
   body["elements"][activation] = most(seen[rewriter.observed_shape(i)]);
   body["output_elements"][region] = most(seen[rewriter.observed_output_shape(i)]);
