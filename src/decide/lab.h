@@ -2,6 +2,7 @@
 // candidate's process started and loaded, its outputs read. Decides nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -33,6 +34,11 @@ struct EngineHere {
   EngineTarget target;
   std::vector<std::string> argv;
   HelloResult hello;
+
+  /// One of hello's capabilities (docs/protocol.md).
+  bool can(std::string_view capability) const {
+    return std::ranges::find(hello.capabilities, capability) != hello.capabilities.end();
+  }
 };
 
 /// What the full tuning gate saw of a candidate, so that later processes can be held against it.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -187,8 +188,7 @@ Ranges ranges_from(const Json& body, const std::string& method) {
 
 }  // namespace
 
-Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet& set, std::span<const int> samples,
-                                          std::span<const std::size_t> stops, const TakeChunk& take) {
+Result<std::optional<Failure>> Bench::load(const fs::path& model, bool profile) {
   const EngineHere& engine = lab_.engines.at(name_);
   const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
   if (!live_) {
@@ -205,10 +205,34 @@ Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet
   if (auto* failure = std::get_if<Failure>(&built)) return std::optional(std::move(*failure));
   auto loaded = request_load(*live_->worker,
                              {.artifact_dir = folder.path(), .device = lab_.contract.device, .settings = settings,
-                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = lab_.contract.state},
+                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = lab_.contract.state,
+                              .profile = profile},
                              deadlines_for(lab_.contract).load);
   if (auto* failure = std::get_if<Failure>(&loaded)) return std::optional(std::move(*failure));
+  return std::optional<Failure>();
+}
+
+Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet& set, std::span<const int> samples,
+                                          std::span<const std::size_t> stops, const TakeChunk& take) {
+  if (auto failure = FIEL_TRY(load(model, false))) return failure;
   return infer_set(lab_, *live_, set, samples, stops, take);
+}
+
+Result<std::map<std::string, double>> Bench::times_of(const fs::path& model, const std::set<std::string>& nodes,
+                                                      const SampleSet& set, std::span<const int> samples) {
+  std::map<std::string, double> times;
+  if (!lab_.engines.at(name_).can("profile")) return times;
+  auto failure = FIEL_TRY(load(model, true));
+  if (!failure) failure = FIEL_TRY(infer_set(lab_, *live_, set, samples, {}, [](auto, Last) -> Result<bool> { return true; }));
+  if (failure) return times;
+  const auto told = request_profile(*live_->worker, deadlines_for(lab_.contract).load);
+  if (std::holds_alternative<Failure>(told)) return times;
+  for (const NodeSeconds& node : std::get<std::vector<NodeSeconds>>(told)) {
+    std::vector<std::string> ours;
+    std::ranges::copy_if(node.names, std::back_inserter(ours), [&](const std::string& name) { return nodes.contains(name); });
+    for (const std::string& name : ours) times[name] += node.seconds / static_cast<double>(ours.size());
+  }
+  return times;
 }
 
 Bench::~Bench() {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +26,15 @@ class Bench {
   /// Empty: it ran. Failure: of the process, which is dead then, or of the model. A chunk ends at each of `stops`.
   Result<std::optional<Failure>> run(const std::filesystem::path& model, const SampleSet& set, std::span<const int> samples,
                                      std::span<const std::size_t> stops, const TakeChunk& take);
+  /// As run, and then what each node of `model` took of an inference, in seconds, by the engine's own count; a node of the running graph
+  /// that came of several is shared out evenly between those in `nodes`. Empty where the engine can't tell.
+  Result<std::map<std::string, double>> times_of(const std::filesystem::path& model, const std::set<std::string>& nodes,
+                                                 const SampleSet& set, std::span<const int> samples);
   bool alive() const { return !live_ || live_->worker->alive(); }
 
  private:
+  Result<std::optional<Failure>> load(const std::filesystem::path& model, bool profile);
+
   Lab& lab_;
   std::string name_;
   std::optional<Live> live_ = {};

@@ -354,6 +354,16 @@ Result<LoadResult> read_load(const Json& answer) {
   return result;
 }
 
+Result<std::vector<NodeSeconds>> read_profile(const Json& answer) {
+  const auto list = answer.find("nodes");
+  if (list == answer.end() || !list->is_array()) return lie("\"nodes\" is no list");
+  std::vector<NodeSeconds> nodes;
+  for (const Json& item : *list) {
+    nodes.push_back({.names = FIEL_TRY(get_strings(item, "names")), .seconds = FIEL_TRY(read_seconds(item, "seconds"))});
+  }
+  return nodes;
+}
+
 Result<InferResult> read_infer(const Json& answer, const InferOrder& order,
                                const fs::path& output_dir) {
   InferResult result;

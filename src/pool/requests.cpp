@@ -134,7 +134,12 @@ Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double 
                   {"scenario", to_string(order.scenario)}};
   if (!order.state.empty())
     request["state"] = to_json(std::vector(order.state.begin(), order.state.end()));
+  if (order.profile) request["profile"] = true;
   return ask<LoadResult>(worker, request, deadline_seconds, read_load);
+}
+
+Outcome<std::vector<NodeSeconds>> request_profile(Worker& worker, double deadline_seconds) {
+  return ask<std::vector<NodeSeconds>>(worker, {{"type", "profile"}}, deadline_seconds, read_profile);
 }
 
 Outcome<BegunInfer> begin_infer(Worker& worker, const InferOrder& order, double deadline_seconds,

@@ -105,6 +105,21 @@ TEST_F(AnyEngine, TakesScalarsAndTensorsWithoutElements) {
   EXPECT_THAT(values(infer({floats({1, 4}, {1, 2, 3, 4})})[0].view()), ElementsAre(2, 4, 6, 8));
 }
 
+TEST_F(AnyEngine, TellsWhatItsNodesTook) {
+  ASSERT_TRUE(build("small_cnn", {}, {{{"image", {1, 3, 32, 32}}}}));
+  ASSERT_TRUE(load("single_stream", true));
+  for (int i = 0; i < 3; ++i) infer({floats({1, 3, 32, 32}, std::vector<float>(3072, 1.0F))});
+  const auto told = engine_->profile();
+  ASSERT_TRUE(told) << told.error().message;
+  std::map<std::string, double> seconds;
+  for (const NodeTime& node : *told) {
+    for (const std::string& name : node.names) seconds[name] += node.seconds;
+  }
+  EXPECT_GT(seconds["conv1"], 0);
+  EXPECT_GT(seconds["conv2"], 0);
+  EXPECT_LT(seconds["conv2"], 1);
+}
+
 TEST_F(AnyEngine, CopiesItsInputs) {
   build_and_load("two_outputs");
   Tensor x = floats({1, 8}, {1, 0, 0, 0, 0, 0, 0, 0});

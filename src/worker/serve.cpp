@@ -77,6 +77,7 @@ class Server {
     if (type == "load") return load(request);
     if (type == "infer") return infer(request);
     if (type == "measure") return measure(request);
+    if (type == "profile") return profile();
     if (type == "bye") return Json::object();
     return engine_fail("bad_request",
                        fmt::format("\"type\" is \"{}\", which this worker does not know", type));
@@ -88,6 +89,7 @@ class Server {
   EngineResult<Json> load(const Json& request);
   EngineResult<Json> infer(const Json& request);
   EngineResult<Json> measure(const Json& request);
+  EngineResult<Json> profile();
 
   Engine& engine_;
   std::optional<Loaded> loaded_;
@@ -181,6 +183,16 @@ EngineResult<Json> Server::measure(const Json& request) {
               {"seconds", report.seconds},
               {"warmup_seconds", report.warmup_seconds},
               {"outputs", std::move(outputs)}};
+}
+
+EngineResult<Json> Server::profile() {
+  if (!loaded_)
+    return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"profile\"");
+  Json nodes = Json::array();
+  for (const NodeTime& node : FIEL_TRY_ENGINE(engine_.profile())) {
+    nodes.push_back({{"names", node.names}, {"seconds", node.seconds}});
+  }
+  return Json{{"nodes", std::move(nodes)}};
 }
 
 std::string answer_line(std::int64_t id, EngineResult<Json> result) {

@@ -219,13 +219,20 @@ TEST_F(ServeTest, ServesRequestsWhenTheyAreDue) {
 TEST_F(ServeTest, NamesTheKeyOfALoadRequestThatIsWrong) {
   const std::vector<std::pair<const char*, Json>> wrong = {
       {"artifact_dir", "/no/such/folder"}, {"device", 1},   {"settings", {{"a", 1}}},
-      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "burst"}};
+      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "burst"}, {"profile", 1}};
   for (const auto& [key, value] : wrong) {
     Json request = load();
     request[key] = value;
     const auto answers = talk(request.dump() + "\n");
     EXPECT_EQ(answers.at(0)["reason"], "bad_request") << key;
   }
+}
+
+TEST_F(ServeTest, TellsTheTimesOfNodesWhereTheEngineCan) {
+  EXPECT_EQ(talk("{\"id\":4,\"type\":\"profile\"}\n").at(0)["reason"], "bad_request");  // nothing is loaded
+  EXPECT_EQ(last_answer_to({{"id", 4}, {"type", "profile"}})["reason"], "unsupported");
+  engine_.node_times = {{.names = {"conv", "relu"}, .seconds = 0.25}};
+  EXPECT_EQ(last_answer_to({{"id", 4}, {"type", "profile"}})["nodes"], Json::parse(R"([{"names":["conv","relu"],"seconds":0.25}])"));
 }
 
 TEST_F(ServeTest, AnExceptionOutOfTheEngineIsAnError) {
