@@ -179,7 +179,10 @@ int main_of(int argc, char** argv) {
     const auto made = make(argv[2], *number);
     return made ? say({{"candidates", *number}}, seconds_since(start)) : failed(made.error());
   }
-  if (what == "plain") return say({{"rows", read_plainly(argv[2])}}, seconds_since(start));
+  if (what == "plain") {
+    const std::int64_t rows = read_plainly(argv[2]);
+    return say({{"rows", rows}}, seconds_since(start));
+  }
   if (what == "open") {
     const auto journal = Journal::open(argv[2]);
     return journal ? say({{"events", journal->events().size()}}, seconds_since(start)) : failed(journal.error());
