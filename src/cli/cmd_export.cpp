@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/files.h"
 #include "cli/command.h"
 #include "report/bundle.h"
+#include "report/run_recording.h"
 
 namespace fiel {
 namespace {
@@ -11,12 +13,29 @@ namespace {
 struct ExportArguments {
   std::string folder;
   std::string output;
+  std::string t4, csv;
   int candidate = 0;
   bool force = false;
 };
 
+Result<ExitStatus> export_recording(const std::filesystem::path& folder, const ExportArguments& arguments) {
+  const std::vector<Written> records = recording_of(FIEL_TRY(read_run(folder)));
+  std::string said;
+  const auto write_one = [&](const std::string& file, std::string (*text_of)(std::span<const Written>)) -> Result<> {
+    if (file.empty()) return {};
+    const auto path = std::filesystem::absolute(file);
+    FIEL_TRY(write_atomic(path, text_of(records)));
+    said += fmt::format("{}: {} configurations\n", say_path(path), records.size());
+    return {};
+  };
+  FIEL_TRY(write_one(arguments.t4, t4_text));
+  FIEL_TRY(write_one(arguments.csv, csv_text));
+  return print_result(said);
+}
+
 Result<ExitStatus> run_export(const ExportArguments& arguments) {
   const auto folder = std::filesystem::absolute(arguments.folder);
+  if (!arguments.t4.empty() || !arguments.csv.empty()) return export_recording(folder, arguments);
   const auto output = arguments.output.empty() ? folder / "bundle" : std::filesystem::absolute(arguments.output);
   const auto candidate = arguments.candidate > 0 ? std::optional(arguments.candidate) : std::nullopt;
   const auto bundle = FIEL_TRY(write_bundle(folder, candidate, output, arguments.force ? Force::kInadmissible : Force::kNo));
@@ -27,9 +46,11 @@ Result<ExitStatus> run_export(const ExportArguments& arguments) {
 
 void add_export(CLI::App& app, Cli& cli) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", "Write the bundle: the artifact that was measured, sealed, with loaders");
+  CLI::App* command = app.add_subcommand("export", "Write the bundle: the artifact that was measured, sealed, with loaders; or the run as a recorded space");
   command->add_option("RUN", arguments->folder, "run folder")->required();
-  command->add_option("-o,--output", arguments->output, "bundle folder (default: RUN/bundle)");
+  auto* output = command->add_option("-o,--output", arguments->output, "bundle folder (default: RUN/bundle)");
+  command->add_option("--t4", arguments->t4, "no bundle: the run's candidates as a recorded space for `fiel replay`, T4 (.json)")->excludes(output);
+  command->add_option("--csv", arguments->csv, "the same as a table (.csv), the last column is the cost")->excludes(output);
   command->add_option("--candidate", arguments->candidate, "another candidate than the one the verdict ships")
       ->check(CLI::PositiveNumber);
   command->add_flag("--force", arguments->force,

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fields.h"
+#include "report/json_insight.h"
 
 namespace fiel {
 namespace {
@@ -150,6 +151,9 @@ Json format_json(const RunView& view) {
                {"budget", budget_json(view.budget)},
                {"break_even", view.break_even ? break_even_json(*view.break_even) : Json(nullptr)},
                {"environment", environment_json(view)}};
+  json["pareto"] = pareto_json(view);
+  json["what_mattered"] = what_mattered_json(view);
+  json["quality"] = quality_json(view);
   json["baseline"] = reference_json(view, view.baseline);
   json["comparator"] = reference_json(view, view.comparator);
   if (json["comparator"].is_object()) json["comparator"]["why"] = view.comparator_why;

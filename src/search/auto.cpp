@@ -67,6 +67,7 @@ class Auto : public Strategy {
     const bool is_new = trials_.emplace(trial.route, trial).second;
     if (!is_new) return;
     tried_.push_back({features_.levels_of(trial.route), trial});
+    if (trial.outcome != Trial::Outcome::kAdmissibleSoFar) ++bad_;
     if (trial.outcome == Trial::Outcome::kAdmissibleSoFar && trial.log_speedup) {
       const double time = -*trial.log_speedup;
       if (!best_ || time < *best_) best_ = time;
@@ -75,6 +76,13 @@ class Auto : public Strategy {
   }
 
   std::optional<double> planned() const override { return std::max(0.0, size_ - static_cast<double>(asked_.size())); }
+
+  // A draw that the model had asked for already is as good a draw as any: its result is known.
+  UniformDraws uniform_draws() const override {
+    UniformDraws draws = random_->uniform_draws();
+    draws.put_off = static_cast<std::int64_t>(std::erase_if(draws.asked, [this](const BuildRoute& route) { return !asked_.contains(route); }));
+    return draws;
+  }
 
  private:
   struct Tried {
@@ -326,8 +334,7 @@ class Auto : public Strategy {
     double most = 0;
     const double best = best_ ? *best_ : slow_;
     // How sure one can be that something is out: the more failed, the surer.
-    const auto bad = static_cast<double>(std::ranges::count_if(tried_, [](const Tried& tried) { return tried.trial.outcome != Trial::Outcome::kAdmissibleSoFar; }));
-    const double least = 0.1 / ((1 + bad) * (1 + bad));
+    const double least = 0.1 / ((1 + bad_) * (1 + bad_));
     for (std::size_t i = 0; i < pool_.size(); ++i) {
       const auto prediction = surrogate_.predict(i);
       const double admissible = std::clamp(prediction.mean[1], least, 1.0);
@@ -358,6 +365,7 @@ class Auto : public Strategy {
   std::vector<BuildRoute> pool_;
   std::optional<double> best_, best_at_fit_;  // log time
   double slow_ = 0, ceiling_ = 1e9, usual_log_seconds_ = 0;
+  double bad_ = 0;  // trials that failed or were rejected
   std::size_t questions_ = 0, design_asked_ = 0, fitted_at_ = 0;
   bool judged_ = false;
 };

@@ -22,6 +22,12 @@ struct Trial {
   std::optional<double> seconds = {};      // what building, judging and timing it took
 };
 
+/// Routes that were drawn with equal chances for each: what they say of the space holds whatever the knobs do together.
+struct UniformDraws {
+  std::vector<BuildRoute> asked;  // by this draw, or before it for another reason
+  std::int64_t put_off = 0;       // drawn, and not asked for yet
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -34,6 +40,7 @@ class Strategy {
   /// How many it will still ask as far as it knows now; nothing where that depends on what it is
   /// told. An upper bound where clauses forbid some of them.
   virtual std::optional<double> planned() const = 0;
+  virtual UniformDraws uniform_draws() const { return {}; }
 };
 
 /// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off

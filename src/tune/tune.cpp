@@ -172,7 +172,7 @@ StepResult search(Pipeline& p) {
                                            format_duration(p.input.wall_seconds)));
   if (!lab.variants_note.empty()) lab.progress.step(lab.variants_note);
   Partner partner(lab, p.comparator.id);
-  std::int64_t tried = 0;
+  std::int64_t tried = 0, asked = 0;
   std::string stop;
   double spent_on_trials = 0, spent_on_gates = 0;
   const double gates_limit = kGatesShare * (p.plan.search_until - lab.recorder.spent_seconds());
@@ -187,6 +187,7 @@ StepResult search(Pipeline& p) {
     } else if (const auto route = strategy->ask()) {
       const bool known = lab.by_route.contains(to_string(*route));
       const int id = FIEL_TRY(register_candidate(lab, *route, {}));
+      ++asked;
       std::optional<double> seconds;
       if (!known) {
         FIEL_TRY(try_route(p, partner, id));
@@ -209,8 +210,11 @@ StepResult search(Pipeline& p) {
     }
   }
   FIEL_TRY(lab.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
+    const UniformDraws draws = strategy->uniform_draws();
+    std::vector<int> drawn;  // every route that was asked for is a candidate
+    for (const BuildRoute& route : draws.asked) drawn.push_back(lab.by_route.at(to_string(route)));
     return Record{.body = {{"stop_reason", stop}, {"tried", tried}, {"strategy", strategy->name()},
-                           {"space_size", space.size()}}};
+                           {"space_size", space.size()}, {"asked", asked}, {"uniform_draws", drawn}, {"draws_put_off", draws.put_off}}};
   }));
   p.tried = tried;
   p.stop = stop;

@@ -190,6 +190,7 @@ class Faults(Case):
         run = self.project(script(SPEED, artifact_bytes=4 * MIB), extra='\n[limits]\nartifact_size = "1 MiB"\n').tune()
         self.assert_verdict(run, "infeasible")
         self.assertIsNone(run.show()["ships"])
+        self.assertEqual(run.candidate("SPEED=fast")["kind"], "over_limit")
 
     def test_wrong_in_one_slice_only_never_wins(self):
         # One sample in 24: 4 % of all, but 17 % of the hard ones.
