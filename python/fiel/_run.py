@@ -44,12 +44,15 @@ class Candidate:
 
     @classmethod
     def from_json(cls, shown: dict[str, Any]) -> Self:
-        latency = shown["latency_us"] or {}
+        latency: dict[str, Any] = shown["latency_us"] or {}
         return cls(
             **{name: shown[name] for name in ("id", "engine", "route", "status", "kind", "reason", "screen_ratio",
                                               "throughput_per_second", "peak_memory_bytes", "artifact_bytes",
                                               "build_seconds", "settings", "environment", "reproduce")},
-            **{f"latency_{name}_us": latency.get(name) for name in ("mean", "p50", "p90", "p99")},
+            latency_mean_us=latency.get("mean"),
+            latency_p50_us=latency.get("p50"),
+            latency_p90_us=latency.get("p90"),
+            latency_p99_us=latency.get("p99"),
             latency_n=latency.get("n", 0),
             roles=tuple(shown["roles"]),
             race_ratios=tuple(shown["race_ratios"]),

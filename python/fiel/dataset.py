@@ -8,6 +8,7 @@ Nothing is split or shuffled here: a contract's `samples = "folder"` has fiel do
 
 import csv
 import os
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ def write(
     # Rows of labels.csv name the samples, so there is one wherever there is anything to say.
     if any(column is not None for column in (labels, slices, groups, names)):
         _write_labels(path, names or [f"{i:06}" for i in range(count)], labels, slices, groups)
-    np.savez(path / "inputs.npz", **arrays)
+    _save(path / "inputs.npz", arrays)
     return path
 
 
@@ -55,8 +56,6 @@ def write_samples(
     names: Sequence[str] | None = None,
 ) -> Path:
     """A file for each sample, so that shapes may differ; each array has the model's full shape, batch axis included."""
-    import numpy as np
-
     path = _new_folder(folder)
     written: list[str] = []
     for i, sample in enumerate(samples):
@@ -64,7 +63,7 @@ def write_samples(
             raise ValueError(f"there are more samples than the {len(names)} names")
         name = names[i] if names is not None else f"{i:06}"
         _check_name(name)
-        np.savez(path / f"{name}.npz", **{key: np.asarray(array) for key, array in sample.items()})
+        _save(path / f"{name}.npz", sample)
         written.append(name)
     if not written or (names is not None and len(written) != len(names)):
         raise ValueError(f"{len(written)} samples were given" + (f" for {len(names)} names" if names is not None else ""))
@@ -105,6 +104,16 @@ def _images(files: Sequence[Folder], size: tuple[int, int], mean: Sequence[float
             pixels = np.asarray(image.convert("RGB").resize(size, Image.Resampling.BILINEAR), dtype=np.float32) / 255
         pixels = (pixels - np.asarray(mean, dtype=np.float32)) / np.asarray(deviation, dtype=np.float32)
         yield (pixels.transpose(2, 0, 1) if layout == "NCHW" else pixels)[np.newaxis]
+
+
+def _save(path: Path, arrays: Mapping[str, "npt.ArrayLike"]) -> None:
+    """As numpy.savez, but an input may be called "file", and nothing is pickled."""
+    import numpy as np
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def _new_folder(folder: Folder) -> Path:

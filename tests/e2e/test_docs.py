@@ -31,7 +31,7 @@ class Snippets(Case):
         self.page_folder = self.folder / "page"
         self.page_folder.mkdir()
         (self.page_folder / "model.onnx").write_bytes(make_models.small_cnn().SerializeToString())
-        engine = script(SPEED, inputs=[{"name": "image", "dtype": "float32", "shape": [-1, 3, 32, 32]}],
+        engine = script(SPEED, engine="openvino", inputs=[{"name": "image", "dtype": "float32", "shape": [-1, 3, 32, 32]}],
                         outputs=[{"name": "probabilities", "dtype": "float32", "shape": [-1, CLASSES], "rule": "class", "margin": 4}])
         (self.page_folder / "fake.json").write_text(json.dumps(engine))
         classes = np.arange(SAMPLES) % CLASSES

@@ -181,14 +181,14 @@ class Protocol(Case):
     def test_every_line_between_fiel_and_a_worker_fits(self):
         logs = self.folder / "lines"
         logs.mkdir()
-        engine = script(SPEED, state_folder=str(logs), faults=[{"do": "error", "phase": "build", "when": {"SPEED": "fast"},
-                                                                "reason": "build_error", "message": "no"}])
+        engine = script(SPEED, knob("DEFECT", "none", "error"), state_folder=str(logs), faults=[
+            {"do": "error", "phase": "build", "when": {"DEFECT": "error"}, "reason": "build_error", "message": "no"}])
         project = self.project(engine)
         pipes = f"tee -a {logs}/$$.in | {shlex.quote(str(BIN / 'fiel-worker-fake'))} {project.folder}/fake.json | tee -a {logs}/$$.out"
         project.edit(f'"{BIN}/fiel-worker-fake"', '"/bin/sh"')
         project.edit('["fake.json"]', json.dumps(["-c", pipes]))
-        self.assertEqual(project.fiel("bench", project.contract, "--route", "engine=fake", "--sessions", 1).status, 9)
-        self.assertEqual(project.fiel("check", project.contract, "--route", "engine=fake SPEED=fast").status, 8)
+        self.assertEqual(project.fiel("bench", project.contract, "--route", "engine=fake SPEED=fast", "--sessions", 7).status, 0)
+        self.assertEqual(project.fiel("check", project.contract, "--route", "engine=fake DEFECT=error").status, 8)
         self.check_lines(logs)
 
     def check_lines(self, logs):
