@@ -6,6 +6,7 @@ function(fiel_program name source)
   add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
   target_link_libraries(${name} PRIVATE fiel_flags ${program_NEEDS})
   add_dependencies(programs ${name})
+  set_property(GLOBAL APPEND PROPERTY FIEL_PROGRAMS ${name})  # which a wheel carries
 endfunction()
 
 # An engine's own tests and those that any engine must pass, in one program.
