@@ -64,6 +64,8 @@ struct LoadReport {
   int parallel_requests = 1;
 };
 
+class SelfTimed;
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -80,6 +82,9 @@ class Engine {
   virtual EngineResult<> start(int slot) = 0;  // asynchronous run, for offline and server
   virtual EngineResult<> wait(int slot) = 0;
   virtual EngineResult<std::vector<Tensor>> outputs(int slot) = 0;
+
+  /// Not null: this engine does its own timing (self_timed.h), and the loops of timed_loop.h have no part in it.
+  virtual SelfTimed* self_timed() { return nullptr; }
 };
 
 /// The worker's main loop over an engine: keeps descriptors 0 and 1, answers requests, never throws. Returns the

@@ -84,6 +84,8 @@ class TestEngine : public Engine {
     return tensors;
   }
 
+  SelfTimed* self_timed() override { return timer; }
+
   struct Run {
     int slot;
     float first_value;
@@ -91,6 +93,7 @@ class TestEngine : public Engine {
   bool has_state = false;
   std::function<void(int slot, float first_value)> on_run;  // may throw
   std::vector<Run> ran;
+  SelfTimed* timer = nullptr;
 
  private:
   struct Slot {
