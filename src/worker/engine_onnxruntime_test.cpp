@@ -4,6 +4,7 @@
 
 #include "worker/any_engine.h"
 #include "worker/engine_onnxruntime_placement.h"
+#include "worker/engine_onnxruntime_provider.h"
 
 namespace fiel {
 
@@ -141,6 +142,17 @@ TEST(OnnxRuntimePlacement, AProviderThatTookNoNodeIsToldAsAFallBack) {
   ASSERT_EQ(none.size(), 1U);
   EXPECT_FALSE(none.begin()->first.starts_with("CPU")) << "fiel would take that for the device that was asked for";
   EXPECT_EQ(none.begin()->second, 12);
+}
+
+// No test has a GPU: what CUDA and TensorRT would be told is as far as this goes.
+TEST(OnnxRuntimeProvider, IsToldItsOwnOptionsAndNoOthers) {
+  const Settings settings = {{"provider", "TensorRT"}, {"provider.TensorRT.trt_fp16_enable", "1"}, {"provider.CUDA.use_tf32", "0"},
+                             {"intra_op_num_threads", "1"}};
+  EXPECT_EQ(provider_of(settings), "TensorRT");
+  EXPECT_EQ(provider_options(settings), (ProviderOptions{{"trt_fp16_enable", "1"}}));
+  EXPECT_EQ(provider_options({{"provider", "CUDA"}, {"provider.CUDA.use_tf32", "0"}}), (ProviderOptions{{"use_tf32", "0"}}));
+  EXPECT_EQ(provider_of({}), "CPU");
+  EXPECT_TRUE(provider_options({{"provider.CUDA.use_tf32", "0"}}).empty());
 }
 
 TEST(OnnxRuntimeLibrary, IsLookedForWhereItIsNamed) {
