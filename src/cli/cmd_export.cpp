@@ -4,6 +4,8 @@
 
 #include "cli/command.h"
 #include "report/bundle.h"
+#include "report/view.h"
+#include "route/trtexec_route.h"
 
 namespace fiel {
 namespace {
@@ -13,9 +15,30 @@ struct ExportArguments {
   std::string output;
   int candidate = 0;
   bool force = false;
+  bool build_route = false;
 };
 
+// What `trtexec --setBuildRoute=` takes; the rest of the route is told beside it, since that string has no place for it.
+Result<ExitStatus> print_build_route(const ExportArguments& arguments) {
+  const RunView view = FIEL_TRY(read_run(std::filesystem::absolute(arguments.folder)));
+  const auto id = arguments.candidate > 0 ? std::optional(arguments.candidate) : view.ships;
+  const CandidateView* candidate = view.find(id);
+  if (candidate == nullptr) {
+    return fail(ErrorKind::kUsage, "there is no such candidate, or the run ships none", "--candidate names one; `fiel show --all` lists them");
+  }
+  if (candidate->engine != "trtexec") {
+    return fail(ErrorKind::kUsage, fmt::format("candidate {} is {}: only engine=trtexec has TensorRT's build routes", candidate->id, candidate->route));
+  }
+  std::string rest;
+  for (const auto& [name, value] : candidate->settings) {
+    if (!name.starts_with(kTrtexecRoutePrefix)) rest += fmt::format(" {}={}", name, value);
+  }
+  if (!rest.empty()) fmt::print(stderr, "fiel: beside the build route it has{}\n", rest);
+  return print_result(to_trtexec_route(candidate->settings) + "\n");
+}
+
 Result<ExitStatus> run_export(const ExportArguments& arguments) {
+  if (arguments.build_route) return print_build_route(arguments);
   const auto folder = std::filesystem::absolute(arguments.folder);
   const auto output = arguments.output.empty() ? folder / "bundle" : std::filesystem::absolute(arguments.output);
   const auto candidate = arguments.candidate > 0 ? std::optional(arguments.candidate) : std::nullopt;
@@ -34,6 +57,8 @@ void add_export(CLI::App& app, Cli& cli) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--force", arguments->force,
                     "also one that does not meet its contract; the bundle says so loudly (to be looked at, not to be used)");
+  command->add_flag("--build-route", arguments->build_route, "no bundle: print the route as trtexec's --setBuildRoute takes it")
+      ->excludes("--output");
   command->callback([arguments, &cli] {
     cli.status = end_of(run_export(*arguments));
   });
