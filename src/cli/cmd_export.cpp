@@ -6,6 +6,8 @@
 #include "cli/command.h"
 #include "report/bundle.h"
 #include "report/run_recording.h"
+#include "report/view.h"
+#include "route/trtexec_route.h"
 
 namespace fiel {
 namespace {
@@ -16,6 +18,7 @@ struct ExportArguments {
   std::string t4, csv;
   int candidate = 0;
   bool force = false;
+  bool build_route = false;
 };
 
 Result<ExitStatus> export_recording(const std::filesystem::path& folder, const ExportArguments& arguments) {
@@ -33,7 +36,27 @@ Result<ExitStatus> export_recording(const std::filesystem::path& folder, const E
   return print_result(said);
 }
 
+// What `trtexec --setBuildRoute=` takes; the rest of the route is told beside it, since that string has no place for it.
+Result<ExitStatus> print_build_route(const ExportArguments& arguments) {
+  const RunView view = FIEL_TRY(read_run(std::filesystem::absolute(arguments.folder)));
+  const auto id = arguments.candidate > 0 ? std::optional(arguments.candidate) : view.ships;
+  const CandidateView* candidate = view.find(id);
+  if (candidate == nullptr) {
+    return fail(ErrorKind::kUsage, "there is no such candidate, or the run ships none", "--candidate names one; `fiel show --all` lists them");
+  }
+  if (candidate->engine != "trtexec") {
+    return fail(ErrorKind::kUsage, fmt::format("candidate {} is {}: only engine=trtexec has TensorRT's build routes", candidate->id, candidate->route));
+  }
+  std::string rest;
+  for (const auto& [name, value] : candidate->settings) {
+    if (!name.starts_with(kTrtexecRoutePrefix)) rest += fmt::format(" {}={}", name, value);
+  }
+  if (!rest.empty()) fmt::print(stderr, "fiel: beside the build route it has{}\n", rest);
+  return print_result(to_trtexec_route(candidate->settings) + "\n");
+}
+
 Result<ExitStatus> run_export(const ExportArguments& arguments) {
+  if (arguments.build_route) return print_build_route(arguments);
   const auto folder = std::filesystem::absolute(arguments.folder);
   if (!arguments.t4.empty() || !arguments.csv.empty()) return export_recording(folder, arguments);
   const auto output = arguments.output.empty() ? folder / "bundle" : std::filesystem::absolute(arguments.output);
@@ -55,6 +78,8 @@ void add_export(CLI::App& app, Cli& cli) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--force", arguments->force,
                     "also one that does not meet its contract; the bundle says so loudly (to be looked at, not to be used)");
+  command->add_flag("--build-route", arguments->build_route, "no bundle: print the route as trtexec's --setBuildRoute takes it")
+      ->excludes("--output");
   command->callback([arguments, &cli] {
     cli.status = end_of(run_export(*arguments));
   });

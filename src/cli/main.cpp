@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   fiel::add_show(app, cli);
   fiel::add_compare(app, cli);
   fiel::add_export(app, cli);
+  fiel::add_import(app, cli);
   fiel::add_verify(app, cli);
   fiel::add_check(app, cli);
   fiel::add_bench(app, cli);

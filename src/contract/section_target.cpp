@@ -13,7 +13,7 @@
 namespace fiel {
 namespace {
 
-const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "fake"};
+const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "trtexec", "fake"};
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {

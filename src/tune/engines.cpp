@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "tune/workshop.h"
 
@@ -19,13 +21,18 @@ std::string say(const Error& error) {
 
 std::vector<EngineTarget> known_engines() {
   return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}},
-          {.name = "onnxruntime", .worker = {}, .library = {}, .arguments = {}}};
+          {.name = "onnxruntime", .worker = {}, .library = {}, .arguments = {}},
+          {.name = "trtexec", .worker = {}, .library = {}, .arguments = {}}};
 }
 
 std::vector<std::string> engines_here(int cancel_fd) {
   std::vector<std::string> names;
   for (const EngineTarget& target : known_engines()) {
-    if (find_engine(target, cancel_fd).hello) names.push_back(target.name);
+    const EngineFound found = find_engine(target, cancel_fd);
+    // Whoever names no engine is asked for no GPU: not one of those that have nothing else.
+    if (found.hello && std::ranges::any_of(found.hello->devices, [](const std::string& device) { return device.starts_with("CPU"); })) {
+      names.push_back(target.name);
+    }
   }
   if (names.empty()) names.push_back(known_engines().front().name);
   return names;

@@ -71,6 +71,8 @@ struct NodeTime {
   double seconds = 0;              // of one inference, in the mean
 };
 
+class SelfTimed;
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -92,6 +94,9 @@ class Engine {
   virtual EngineResult<std::vector<NodeTime>> profile() {
     return std::unexpected(EngineError{"unsupported", "this engine does not tell the times of single nodes"});
   }
+
+  /// Not null: this engine does its own timing (self_timed.h), and the loops of timed_loop.h have no part in it.
+  virtual SelfTimed* self_timed() { return nullptr; }
 };
 
 /// The worker's main loop over an engine: keeps descriptors 0 and 1, answers requests, never throws. Returns the

@@ -5,6 +5,7 @@
 #include "worker/any_engine.h"
 #include "worker/engine_onnxruntime_placement.h"
 #include "worker/engine_onnxruntime_profile.h"
+#include "worker/engine_onnxruntime_provider.h"
 
 namespace fiel {
 
@@ -156,6 +157,17 @@ TEST(OnnxRuntimeProfile, SharesTimesOutOverInferencesAndFindsTheModelsOwnNames) 
   EXPECT_DOUBLE_EQ(times->at(1).seconds, 2e-6);
   EXPECT_FALSE(times_in_profile("[]"));
   EXPECT_FALSE(times_in_profile("{"));
+}
+
+// No test has a GPU: what CUDA and TensorRT would be told is as far as this goes.
+TEST(OnnxRuntimeProvider, IsToldItsOwnOptionsAndNoOthers) {
+  const Settings settings = {{"provider", "TensorRT"}, {"provider.TensorRT.trt_fp16_enable", "1"}, {"provider.CUDA.use_tf32", "0"},
+                             {"intra_op_num_threads", "1"}};
+  EXPECT_EQ(provider_of(settings), "TensorRT");
+  EXPECT_EQ(provider_options(settings), (ProviderOptions{{"trt_fp16_enable", "1"}}));
+  EXPECT_EQ(provider_options({{"provider", "CUDA"}, {"provider.CUDA.use_tf32", "0"}}), (ProviderOptions{{"use_tf32", "0"}}));
+  EXPECT_EQ(provider_of({}), "CPU");
+  EXPECT_TRUE(provider_options({{"provider.CUDA.use_tf32", "0"}}).empty());
 }
 
 TEST(OnnxRuntimeLibrary, IsLookedForWhereItIsNamed) {

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "model/npy.h"
 #include "model/test_folder.h"
+#include "worker/self_timed.h"
 #include "worker/test_engine.h"
 
 namespace fiel {
@@ -169,6 +170,29 @@ TEST_F(ServeTest, MeasuresAndWritesEveryLatency) {
   EXPECT_EQ(answer["outputs"][0]["index"], 10);  // the seventh of three samples in turn
   EXPECT_TRUE(
       std::filesystem::exists(folder_ / answer["outputs"][0]["files"]["y/0"].get<std::string>()));
+}
+
+TEST_F(ServeTest, LeavesTheTimingToAnEngineThatTimesItself) {
+  struct Timer : SelfTimed {
+    EngineResult<SelfTimedBlock> time_block(const Feed& feed, const std::string& scenario, const LoopLimits& limits) override {
+      EXPECT_EQ(feed.item_count(), 3U);
+      EXPECT_EQ(scenario, "single_stream");
+      SelfTimedBlock block{.report = {}, .told = {{"device_p50_seconds", 0.125}}};
+      block.report.count = limits.min_count;
+      block.report.latency_seconds.assign(static_cast<std::size_t>(limits.min_count), 0.25);
+      block.report.last = {.item = 1, .steps = {}};
+      block.report.last.steps.push_back({floats({1, 2}, {7, 8})});
+      return block;
+    }
+  } timer;
+  engine_.timer = &timer;
+  const Json answer = last_answer_to(measure());
+  ASSERT_EQ(answer["type"], "result") << answer;
+  EXPECT_EQ(answer["count"], 5);
+  EXPECT_EQ(answer["device_p50_seconds"], 0.125);
+  EXPECT_EQ(answer["outputs"][0]["index"], 11);
+  EXPECT_THAT(engine_.ran, SizeIs(0));
+  EXPECT_EQ(folder_.read("latencies").size(), 5 * sizeof(double));
 }
 
 TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {

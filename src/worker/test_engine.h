@@ -88,6 +88,7 @@ class TestEngine : public Engine {
     if (node_times.empty()) return Engine::profile();
     return node_times;
   }
+  SelfTimed* self_timed() override { return timer; }
 
   struct Run {
     int slot;
@@ -97,6 +98,7 @@ class TestEngine : public Engine {
   std::vector<NodeTime> node_times;
   std::function<void(int slot, float first_value)> on_run;  // may throw
   std::vector<Run> ran;
+  SelfTimed* timer = nullptr;
 
  private:
   struct Slot {
