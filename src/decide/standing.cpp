@@ -194,7 +194,7 @@ Result<> Standing::apply(const Event& event) {
   if (event.type == "probe" || event.type == "gate" || event.type == "consistency") return on_measured(*this, body);
   if (event.type == "comparator") comparator = FIEL_TRY(id_of(body));
   if (event.type == "search_end") stop_reason = body.value("stop_reason", "");
-  if (event.type == "variant") variant_bytes[FIEL_TRY(get_string(body, "variant"))] = body.value("bytes", std::int64_t{0});
+  if (event.type == "variant") variant_bytes[body.value("variant", "")] = body.value("bytes", std::int64_t{0});
   if (event.type == "anchors") return on_timed(*this, body);
   if (event.type == "race") return on_race(*this, body);
   if (event.type == "race_end") return on_race_end(*this, body);

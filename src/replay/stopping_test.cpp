@@ -38,10 +38,14 @@ Recording made_up(double strength, std::uint64_t seed) {
       before = value;
     }
     raw.push_back(raw_record(settings, std::exp(log_time)));
-    if (rng.uniform01() < 0.05) raw.back().recorded = {.fixed_seconds = 1, .timings = {}};
+    if (rng.uniform01() >= 0.05) continue;
+    raw.back().recorded.outcome = Trial::Outcome::kFailed;
+    raw.back().recorded.value.reset();
   }
   return *make_recording("made_up", std::move(raw));
 }
+
+constexpr double kFewTrialsSeconds = 3 * 5;
 
 StoppingOptions options(double spread) {
   return {.replay = {.each = {.strategy = "auto", .seed = 1, .evaluations = 80}, .repeats = 6}, .spread = spread};
@@ -56,7 +60,8 @@ TEST(Stopping, TheBillIsNearThatOfTheBestFixedNumberOfTrialsWhateverThePlan) {
       double sum = 0;
       for (const BreakEvenAt& at : summary->break_even) {
         const double over = at.best_fixed_bill > 0 ? at.bill / at.best_fixed_bill - 1 : 0.0;
-        EXPECT_LT(over, 0.3) << strength << " spread " << spread << ", executions " << at.executions << "\n" << stopping_text(*summary);
+        // Where a plan pays for hardly a trial, one or two made in vain are much; and of few repeats one may end too early.
+        EXPECT_LT(at.bill, 1.25 * at.best_fixed_bill + kFewTrialsSeconds) << strength << ", executions " << at.executions << "\n" << stopping_text(*summary);
         sum += over;
       }
       EXPECT_LT(sum / static_cast<double>(summary->break_even.size()), 0.1) << stopping_text(*summary);

@@ -25,7 +25,7 @@ double StopRule::lead() const { return best_ && second_ ? std::expm1(*second_ - 
 
 // Chance gives lead / (n + 1) a trial, and a trial costs what all n took together with a first guess, over n + 1.
 bool StopRule::is_worth_it(double worth, const std::optional<Outlook>& outlook) const {
-  const double share = !outlook && trials_ < kFirstTrials ? std::max(kFirstShare, lead()) : lead();
+  const double share = !outlook && trials_ < kFirstTrials ? kFirstShare : lead();
   const double by_chance = share / (seconds_ + terms_.first_guess_seconds);
   const double share_per_second = std::max(by_chance, outlook ? outlook->share_per_second : 0.0);
   return worth * std::exp(best_.value_or(0.0)) * share_per_second > 1;
