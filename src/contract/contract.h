@@ -122,9 +122,19 @@ struct Limits {
   std::optional<std::int64_t> artifact_bytes;
 };
 
+/// Limits of single phases, within the whole.
+struct PhaseLimits {
+  std::optional<double> search_seconds = {};  // building, probing and first timings
+  std::optional<double> gate_seconds = {};    // full judgement on tuning data, after the search
+  std::optional<double> race_seconds = {};
+  std::optional<double> proof_seconds = {};   // of speed, on the hold-out, and of how much
+};
+
 struct Budget {
   double wall_seconds = 15 * 60;
-  std::optional<std::int64_t> candidates;  // at most so many candidates are built
+  std::optional<std::int64_t> candidates;  // at most so many candidates are built in the search
+  std::optional<std::int64_t> disk_bytes;  // artifacts and variants together
+  PhaseLimits phases = {};
   std::optional<std::int64_t> executions;
   std::optional<double> serving_cost_per_hour;
   std::optional<double> tuning_cost_per_hour;

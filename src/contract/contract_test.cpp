@@ -56,6 +56,9 @@ TEST(Contract, EveryKeyArrivesWhereItBelongs) {
   EXPECT_EQ(c.budget.candidates, 40);
   EXPECT_EQ(c.budget.executions, 5'000'000);
   EXPECT_EQ(c.budget.tuning_cost_per_hour, 1.0);
+  EXPECT_EQ(c.budget.disk_bytes, 20'000'000'000);
+  EXPECT_EQ(c.budget.phases.search_seconds, 480.0);
+  EXPECT_EQ(c.budget.phases.proof_seconds, 300.0);
   EXPECT_EQ(c.place("accuracy.task[1].evaluator"),
             "/here/contract.toml:55: accuracy.task.evaluator");
 }
@@ -260,6 +263,7 @@ const Bad kBad[] = {
     {"tuning_cost_per_hour = 1", "",
      "c.toml:61: budget.serving_cost_per_hour: has no counterpart: break-even needs both "
      "serving_cost_per_hour and tuning_cost_per_hour"},
+    {"search = \"8 min\"", "serch = \"8 min\"", "c.toml:65: budget.phases.serch: unknown key: did you mean 'search'?"},
     {"[budget]", "[budgt]", "c.toml:57: budgt: unknown key: did you mean 'budget'?"},
     {"fiel = 1", "fiel = 1\nfiel = 1",
      "c.toml:2: not TOML: Error while parsing key-value pair: cannot redefine existing integer "

@@ -1,5 +1,4 @@
-// [target], [engines], [workload], [limits], [speed] and [budget]: where, for which traffic, within
-// what.
+// [target], [engines], [workload], [limits] and [speed]: where, for which traffic, within what.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +22,6 @@ bool is_engine_name(std::string_view name) {
 
 bool is_fraction(double x) { return x >= 0 && x < 1; }
 bool is_confidence(double x) { return x > 0.5 && x < 1; }
-bool is_price(double x) { return x >= 0 && std::isfinite(x); }
 
 }  // namespace
 
@@ -160,22 +158,6 @@ void read_speed(TableReader& table, Contract& contract) {
       table.number("confidence", "a confidence above 0.5 and below 1", is_confidence);
   contract.min_gain = gain.value_or(contract.min_gain);
   contract.speed_confidence = confidence.value_or(contract.speed_confidence);
-}
-
-void read_budget(TableReader& table, Contract& contract) {
-  contract.budget.wall_seconds = table.seconds("wall").value_or(contract.budget.wall_seconds);
-  contract.budget.candidates = table.integer("candidates", 1, INT64_MAX);
-  contract.budget.executions = table.integer("executions", 1, INT64_MAX);
-  contract.budget.serving_cost_per_hour =
-      table.number("serving_cost_per_hour", "a price of at least 0", is_price);
-  contract.budget.tuning_cost_per_hour =
-      table.number("tuning_cost_per_hour", "a price of at least 0", is_price);
-  const bool serving = table.has("serving_cost_per_hour");
-  if (serving != table.has("tuning_cost_per_hour")) {
-    table.problem(
-        serving ? "serving_cost_per_hour" : "tuning_cost_per_hour",
-        "has no counterpart: break-even needs both serving_cost_per_hour and tuning_cost_per_hour");
-  }
 }
 
 }  // namespace fiel

@@ -29,6 +29,12 @@ Deadlines deadlines_for(const Contract& contract) {
   return deadlines;
 }
 
+double seconds_for_building(const Lab& lab, double deadline) {
+  if (!lab.builds_end_at_seconds) return deadline;
+  constexpr double kLeast = 0.05;  // a deadline of nothing would be no deadline
+  return std::clamp(*lab.builds_end_at_seconds - lab.recorder.live_seconds(), kLeast, deadline);
+}
+
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
                                               const std::string& log_name) {
   WorkerSpec spec{.argv = engine.argv,
@@ -253,6 +259,16 @@ Json effective_json(const Effective& effective) {
           {"placement", effective.placement},
           {"graph_digest", effective.graph_digest},
           {"ignored", effective.ignored}};
+}
+
+std::int64_t bytes_on_disk(const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_regular_file(path, code)) return static_cast<std::int64_t>(std::filesystem::file_size(path, code));
+  std::int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, code)) {
+    if (entry.is_regular_file(code)) bytes += static_cast<std::int64_t>(entry.file_size(code));
+  }
+  return bytes;
 }
 
 std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes) {

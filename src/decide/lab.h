@@ -83,6 +83,7 @@ struct Lab {
   std::string variants_note = {};                // which kinds of variants there are none of, and why
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
+  std::optional<double> builds_end_at_seconds = {};  // of the run: where the stage's time is up. None: builds may take their deadline
 };
 
 /// A process with a candidate's artifact loaded.
@@ -103,6 +104,8 @@ struct Deadlines {
   double measure = 120;
 };
 Deadlines deadlines_for(const Contract& contract);
+/// What a build that may take `deadline` by itself has left of its stage's time.
+double seconds_for_building(const Lab& lab, double deadline);
 
 /// Starts a process of `engine` for the settings of `route` that live in the environment.
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
@@ -144,6 +147,9 @@ void set_outcome(Json& body, const Failure& failure);
 Json failure_json(const Failure& failure);
 Json effective_json(const Effective& effective);
 Json ports_json(const std::vector<LoadedPort>& ports);
+
+/// Of a plain file, or of all below a folder together; what is not there or can't be read counts nothing.
+std::int64_t bytes_on_disk(const std::filesystem::path& path);
 
 /// What [limits] says of a process's peak memory, in words; empty: within.
 std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes);

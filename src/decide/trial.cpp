@@ -69,11 +69,8 @@ Json with_outcome(Json body, const Failure& failure) {
 // Moves what the build left to its place by digest; the same bytes may be there already.
 Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::filesystem::path& from) {
   const std::string digest = FIEL_TRY(sha256_folder(from));
-  std::int64_t bytes = 0;
+  const std::int64_t bytes = bytes_on_disk(from);
   std::error_code code;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(from, code)) {
-    if (entry.is_regular_file(code)) bytes += static_cast<std::int64_t>(entry.file_size(code));
-  }
   const auto place = artifact_folder(lab, digest);
   FIEL_TRY(ensure_folder(place.parent_path()));
   if (!std::filesystem::exists(place)) {
@@ -103,9 +100,12 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
                          .settings = request_settings(lab, state.route),
                          .shapes = lab.shapes,
                          .artifact_dir = artifact};
-  auto answer = request_build(worker, order, deadlines_for(lab.contract).build);
-  if (const auto* failure = std::get_if<Failure>(&answer)) {
+  const double deadline = deadlines_for(lab.contract).build;
+  const double left = seconds_for_building(lab, deadline);
+  auto answer = request_build(worker, order, left);
+  if (auto* failure = std::get_if<Failure>(&answer)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
+    if (left < deadline && failure->kind == FailureKind::kTimeout) failure->message += " (what the search had left of its time)";
     return with_outcome(std::move(body), *failure);
   }
   const BuildResult& built = std::get<BuildResult>(answer);

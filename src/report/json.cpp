@@ -113,8 +113,8 @@ Json break_even_json(const BreakEven& even) {
   return {{"executions", or_null(even.executions)},
           {"saved_seconds_per_execution", even.saved_seconds_per_execution},
           {"of", even.of},
-          {"planned_executions", even.planned_executions},
-          {"pays", even.executions && *even.executions <= even.planned_executions}};
+          {"planned_executions", or_null(even.planned_executions)},
+          {"pays", even.planned_executions ? Json(even.executions && *even.executions <= *even.planned_executions) : Json(nullptr)}};
 }
 
 // What the run was bound to, as its first event has it, and the engines.

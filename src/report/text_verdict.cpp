@@ -113,12 +113,13 @@ void say_break_even(Page& page, const RunView& view) {
                                            format_duration(view.budget.spent_seconds)));
     return;
   }
-  page.paragraph("pays off",
-                 fmt::format("after {} executions: {} of tuning against {} saved by each (from the lower end of the "
-                             "interval); {} are planned{}",
-                             format_count(*even.executions), format_duration(view.budget.spent_seconds),
-                             format_duration(even.saved_seconds_per_execution), format_count(even.planned_executions),
-                             *even.executions <= even.planned_executions ? "" : ", which is too few"));
+  std::string text = fmt::format("after {} executions: {} of tuning against {} saved by each (from the lower end of the interval)",
+                                 format_count(*even.executions), format_duration(view.budget.spent_seconds),
+                                 format_duration(even.saved_seconds_per_execution));
+  if (const auto planned = even.planned_executions) {
+    text += fmt::format("; {} are planned{}", format_count(*planned), *even.executions <= *planned ? "" : ", which is too few");
+  }
+  page.paragraph("pays off", text);
 }
 
 void say_bounds(Page& page, const RunView& view) {

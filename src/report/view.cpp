@@ -104,12 +104,12 @@ void take_nominees(RunView& view, const Standing& standing) {
 // t = 10 ms and s = 1.25, 2 ms are saved, and 600 s of tuning are paid back after 300,000 executions.
 std::optional<BreakEven> break_even(const RunView& view, const Json& run) {
   const auto planned = fields::integer(run, "executions");
-  if (!planned || view.verdict.empty()) return std::nullopt;
+  if (view.verdict.empty() || !(planned || view.winner)) return std::nullopt;  // nobody asked, and nothing is saved
   if (view.scenario == "server") return std::nullopt;  // a shorter wait is worth something, but saves no machine time
-  BreakEven result{.planned_executions = *planned, .of = view.objective, .saved_seconds_per_execution = 0, .executions = {}};
+  BreakEven result{.planned_executions = planned, .of = view.objective, .saved_seconds_per_execution = 0, .executions = {}};
   const CandidateView* comparator = view.find(view.comparator);
   if (!view.speedup || !view.speedup->low || comparator == nullptr) return result;
-  const auto cost = cost_seconds(view, *comparator);
+  const auto cost = comparator->latency ? seconds_per_execution(*comparator->latency, view.scenario, view.objective) : std::nullopt;
   if (!cost || !(*view.speedup->low > 1)) return result;
   result.saved_seconds_per_execution = *cost * (1 - 1 / *view.speedup->low);
   // A second of serving and one of tuning may have different prices.

@@ -114,7 +114,7 @@ struct SearchView {  // of a search that has ended
 };
 
 struct BreakEven {
-  std::int64_t planned_executions = 0;
+  std::optional<std::int64_t> planned_executions;
   std::string of;                            // the objective that the saving is of: "latency_p50"
   double saved_seconds_per_execution = 0;    // from the lower end of the speed-up's interval; 0: none is proven
   std::optional<std::int64_t> executions;    // until the tuning time is saved; absent: never

@@ -65,7 +65,7 @@ class Importer {
   }
 
   Result<> finish() {
-    FIEL_TRY(event("search/end", "search_end", {{"stop_reason", cache_.torn ? "interrupted" : "imported"}, {"tried", imported_.candidates},
+    FIEL_TRY(event("search/end", "search_end", {{"stop_reason", to_string(StopReason::kImported)}, {"tried", imported_.candidates},
                                                 {"strategy", cache_.search}, {"space_size", static_cast<double>(imported_.candidates)}}));
     Json missing = {"speed: one mean of one process for each candidate, its warm-up in it, none of them repeated or interleaved",
                     "accuracy: the cache keeps one loss for each output and no outputs, so that there are no samples to judge by"};

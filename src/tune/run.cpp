@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
+#include "tune/last_winner.h"
 #include "tune/machine_watch.h"
 #include "tune/one_off.h"
 #include "tune/this_machine.h"
@@ -127,6 +128,20 @@ Result<> check_words(const Ground& ground, const TuneOptions& options, int cance
   return {};
 }
 
+Result<Json> winner_to_start_from(const TuneOptions& options) {
+  if (!options.start_from.empty()) {
+    auto winner = winner_of_run(options.start_from);
+    if (!winner) return std::unexpected(std::move(winner).error().with_context("--start-from"));
+    if (winner->is_object()) return winner;
+    return fail(ErrorKind::kUsage, fmt::format("--start-from: the run in {} has no winner", options.start_from.string()),
+                "name a run whose verdict is `improved`, or `none`");
+  }
+  for (const std::filesystem::path& run : options.earlier_runs) {
+    if (auto winner = winner_of_run(run); winner && winner->is_object()) return winner;  // one that can't be read is no help
+  }
+  return Json(nullptr);
+}
+
 Verdict verdict_from(const Json& body) {
   Verdict verdict;
   verdict.word = parse_verdict_word(body.value("verdict", "")).value_or(VerdictWord::kUndecided);
@@ -137,13 +152,15 @@ Verdict verdict_from(const Json& body) {
   return verdict;
 }
 
-Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, ProgressSink& progress,
+// Time is booked from `began` on, so that reading model and data counts, too.
+Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, double began, ProgressSink& progress,
                      int cancel_fd) {
   const Json run = FIEL_TRY(journal.body("run"));
   FIEL_TRY(check_unchanged(run, all));
   Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
   const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), std::move(journal), folder,
                                                   run["seed"].get<std::uint64_t>(), progress, cancel_fd));
+  workshop->lab().recorder.count_in(RealClock().now_seconds() - began);
   TuneInput input{.lab = workshop->lab(),
                   .holdout = all.holdout,
                   .ledger = ledger,
@@ -151,7 +168,8 @@ Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::pat
                   .strategy = run["strategy"].get<std::string>(),
                   .routes = run["routes"].get<std::string>(),
                   .candidates = {},
-                  .wall_seconds = run["wall_seconds"].get<double>()};
+                  .wall_seconds = run["wall_seconds"].get<double>(),
+                  .last_run = run.contains("last_run") ? run["last_run"].dump() : ""};
   if (run["candidates"].is_number()) input.candidates = run["candidates"].get<std::int64_t>();
   return tune(input);
 }
@@ -159,6 +177,7 @@ Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::pat
 }  // namespace
 
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd) {
+  const double began = RealClock().now_seconds();
   FIEL_TRY(ensure_folder(options.folder));
   const auto lock = FIEL_TRY(FileLock::acquire(options.folder / "run.lock"));
   if (std::filesystem::exists(options.folder / "run.db")) {
@@ -167,6 +186,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   }
   for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
   FIEL_TRY(check_cores(contract));
+  const Json last_run = FIEL_TRY(winner_to_start_from(options));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   const MachineWatch watch;
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
@@ -176,11 +196,14 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   tell_about(facts, progress);
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  FIEL_TRY(journal.append("run", "run", run_json(all, options, facts), 0));
-  return walk(std::move(all), std::move(journal), options.folder, progress, cancel_fd);
+  Json run = run_json(all, options, facts);
+  if (last_run.is_object()) run["last_run"] = last_run;
+  FIEL_TRY(journal.append("run", "run", run, 0));
+  return walk(std::move(all), std::move(journal), options.folder, began, progress, cancel_fd);
 }
 
 Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
+  const double began = RealClock().now_seconds();
   if (!std::filesystem::exists(folder / "run.db")) {
     return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
   }
@@ -197,7 +220,7 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
   const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
   Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
   TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder / "data", progress));
-  return walk(std::move(all), std::move(journal), folder, progress, cancel_fd);
+  return walk(std::move(all), std::move(journal), folder, began, progress, cancel_fd);
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {
