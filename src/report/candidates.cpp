@@ -133,6 +133,7 @@ void CandidateReader::take(const Event& event, const Json& body) {
   if (!of_one || !id) return;
   take_process(body);
   CandidateView& view = views_[static_cast<int>(*id)];
+  if (event.type == "build" || event.type == "probe") view.tried_at_seconds = event.spent_seconds;
   if (event.type == "build") {
     view.build_seconds = fields::number(body, "build_seconds");
     view.artifact_bytes = fields::integer(body, "artifact_bytes");
