@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/outcome.h"
-#include "cli/progress.h"
 #include "cli/target.h"
 #include "tune/run.h"
 
@@ -24,6 +23,7 @@ struct TuneArguments {
   std::int64_t candidates = 0;
   std::uint64_t seed = 1;
   bool json = false;
+  bool json_lines = false;
   bool dry_run = false;
 };
 
@@ -67,9 +67,9 @@ Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
     return print_result(FIEL_TRY(describe_plan(std::move(contract), options, cli.cancel_fd)));
   }
   fmt::print(stderr, "fiel: run folder {}\n", say_path(options.folder));
-  StderrProgress progress;
-  auto verdict = start_run(std::move(contract), options, progress, cli.cancel_fd);
-  return finish_run(options.folder, verdict, arguments.json ? OutputForm::kJson : OutputForm::kText);
+  return tell_run(options.folder, form_of(arguments.json, arguments.json_lines), [&](ProgressSink& progress) {
+    return start_run(std::move(contract), options, progress, cli.cancel_fd);
+  });
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void add_tune(CLI::App& app, Cli& cli) {
                       "a run whose winner is tried first, if it was proven with the same model, engine and machine; none: no such "
                       "start (default: the newest <contract>.run that has a winner, without -o)");
   command->add_option("--seed", arguments->seed, "same seed, same decisions")->capture_default_str();
-  command->add_flag("--json", arguments->json, "the result as one JSON document on stdout");
+  add_output_flags(*command, arguments->json, arguments->json_lines);
   command->add_flag("--dry-run", arguments->dry_run, "show the space, what is decidable and the budget, then stop");
   command->callback([arguments, &cli] {
     cli.status = end_of(run_tune(*arguments, cli));

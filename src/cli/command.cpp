@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cli/characters.h"
+
 namespace fiel {
 
 ExitStatus report_error(const Error& error) {
   if (error.kind == ErrorKind::kCancelled) return ExitStatus::kInterrupted;  // said where it happened
-  fmt::print(stderr, "fiel: error: {}\n", error.message);
+  fmt::print(stderr, "fiel: error: {}\n", shown_on(STDERR_FILENO, error.message));
   std::string_view hint = error.hint;
   while (!hint.empty()) {
     const auto end = hint.find('\n');
@@ -29,7 +31,8 @@ ExitStatus end_of_one_off(const Result<ExitStatus>& done) {
   return end_of(done);
 }
 
-ExitStatus print_result(const std::string& text) {
+ExitStatus print_result(const std::string& result) {
+  const std::string text = shown_on(STDOUT_FILENO, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (std::fflush(stdout) != 0) {
     std::perror("fiel: error: cannot write the result");
@@ -56,7 +59,7 @@ bool use_color(int descriptor) {
 
 int terminal_width(int descriptor) {
   winsize size{};
-  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
 }
 

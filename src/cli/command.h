@@ -23,6 +23,7 @@ void add_init(CLI::App& app, Cli& cli);
 void add_tune(CLI::App& app, Cli& cli);
 void add_resume(CLI::App& app, Cli& cli);
 void add_show(CLI::App& app, Cli& cli);
+void add_report(CLI::App& app, Cli& cli);
 void add_compare(CLI::App& app, Cli& cli);
 void add_export(CLI::App& app, Cli& cli);
 void add_import(CLI::App& app, Cli& cli);
@@ -33,6 +34,8 @@ void add_routes(CLI::App& app, Cli& cli);
 void add_engines(CLI::App& app, Cli& cli);
 void add_replay(CLI::App& app, Cli& cli);
 void add_doctor(CLI::App& app, Cli& cli);
+void add_completion(CLI::App& app, Cli& cli);
+void add_help(CLI::App& app, Cli& cli);
 
 /// Human text about an error on stderr; returns the status to exit with.
 ExitStatus report_error(const Error& error);
@@ -41,7 +44,7 @@ ExitStatus end_of(const Result<ExitStatus>& done);
 /// The same of one that leaves nothing to resume: an interruption is told too.
 ExitStatus end_of_one_off(const Result<ExitStatus>& done);
 /// Results go to stdout; a closed pipe or a full disk is an error like any other.
-ExitStatus print_result(const std::string& text);
+ExitStatus print_result(const std::string& result);
 
 /// Contract files and run folders as the user named them.
 std::string say_path(const std::filesystem::path& path);

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   fiel::add_tune(app, cli);
   fiel::add_resume(app, cli);
   fiel::add_show(app, cli);
+  fiel::add_report(app, cli);
   fiel::add_compare(app, cli);
   fiel::add_export(app, cli);
   fiel::add_import(app, cli);
@@ -49,6 +50,8 @@ int main(int argc, char** argv) {
   fiel::add_engines(app, cli);
   fiel::add_replay(app, cli);
   fiel::add_doctor(app, cli);
+  fiel::add_completion(app, cli);
+  fiel::add_help(app, cli);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/units.h"
+#include "cli/characters.h"
 #include "cli/command.h"
 #include "decide/best_so_far.h"
 
@@ -61,7 +62,7 @@ void StderrProgress::draw_status() {
   const std::string text = status_line({.stage = stage_, .left_seconds = left,
                                         .wall_seconds = budget_ ? budget_->wall_seconds : 0, .best = best_, .detail = detail_});
   const auto width = static_cast<std::size_t>(terminal_width(STDERR_FILENO) - 1);
-  fmt::print(stderr, "\r\x1b[K{}", elide("        " + text, width));
+  fmt::print(stderr, "\r\x1b[K{}", shown_on(STDERR_FILENO, elide("        " + text, width)));
   std::fflush(stderr);
   status_shown_ = true;
 }
@@ -70,7 +71,7 @@ void StderrProgress::line(std::string_view text) {
   clear_status();
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_at_).count();
-  fmt::print(stderr, "{:3}:{:02}  {}\n", seconds / 60, seconds % 60, text);
+  fmt::print(stderr, "{:3}:{:02}  {}\n", seconds / 60, seconds % 60, shown_on(STDERR_FILENO, text));
   detail_.clear();
   draw_status();
 }

@@ -136,6 +136,7 @@ void CandidateReader::take(const Event& event, const Json& body) {
   take_process(body);
   CandidateView& view = views_[static_cast<int>(*id)];
   view.seconds_by_step[event.type] += seconds;
+  if (event.type == "build" || event.type == "probe") view.tried_at_seconds = event.spent_seconds;
   if (event.type == "build") {
     view.build_seconds = fields::number(body, "build_seconds");
     view.artifact_bytes = fields::integer(body, "artifact_bytes");

@@ -50,6 +50,7 @@ Json candidate_json(const CandidateView& candidate) {
                {"outputs", ports_json(candidate.outputs)},
                {"log_tail", text_or_null(candidate.log_tail)},
                {"reproduce", candidate.reproduce}};
+  json["tried_at_seconds"] = or_null(candidate.tried_at_seconds);
   json["throughput_per_second"] = candidate.latency ? Json(candidate.latency->per_second) : Json(nullptr);
   json["effective"] = {{"settings", candidate.effective},
                        {"precisions", candidate.precisions},
@@ -97,7 +98,14 @@ Json speedup_json(const Speedup& speedup) {
           {"high", or_null(speedup.high)},
           {"confidence", or_null(speedup.confidence)},
           {"sessions_deciding", speedup.sessions_deciding},
-          {"sessions_estimating", speedup.sessions_estimating}};
+          {"sessions_estimating", speedup.sessions_estimating},
+          {"session_ratios", speedup.session_ratios}};
+}
+
+Json noise_json(const NoiseView& noise) {
+  return {{"rounds", noise.rounds},
+          {"rejected_rounds", noise.rejected_rounds},
+          {"session_deviation", or_null(noise.session_deviation)}};
 }
 
 Json budget_json(const BudgetView& budget) {
@@ -150,6 +158,7 @@ Json format_json(const RunView& view) {
                {"equivalent", view.equivalent},
                {"budget", budget_json(view.budget)},
                {"break_even", view.break_even ? break_even_json(*view.break_even) : Json(nullptr)},
+               {"noise", noise_json(view.noise)},
                {"environment", environment_json(view)}};
   json["pareto"] = pareto_json(view);
   json["what_mattered"] = what_mattered_json(view);

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "report/phases.h"
+#include "report/ranking.h"
+#include "report/sentences.h"
 #include "report/text_parts.h"
 #include "report/words.h"
 
@@ -22,48 +23,6 @@ bool is_shown_as_row(const RunView& view, const CandidateView& candidate) {
 
 bool is_a_fixed_point(const RunView& view, const CandidateView& candidate) {
   return candidate.id == view.ships || candidate.id == view.baseline || candidate.id == view.comparator;
-}
-
-// Admissible before the others, fastest first; the comparator is 1 by definition.
-std::vector<const CandidateView*> ranked(const RunView& view) {
-  std::vector<const CandidateView*> rows;
-  for (const auto& [id, candidate] : view.candidates) {
-    if (is_shown_as_row(view, candidate)) rows.push_back(&candidate);
-  }
-  const auto speed = [&](const CandidateView* candidate) {
-    const auto shown = ratio_of(view, *candidate);
-    if (candidate->id == view.comparator) return 1.0;
-    return shown ? shown->ratio : 0.0;
-  };
-  std::ranges::stable_sort(rows, [&](const CandidateView* a, const CandidateView* b) {
-    const bool a_counts = a->status == "admissible", b_counts = b->status == "admissible";
-    return a_counts != b_counts ? a_counts : speed(a) > speed(b);
-  });
-  return rows;
-}
-
-std::string marks_of(const RunView& view, const CandidateView& candidate) {
-  std::string marks;
-  const auto add = [&](std::string_view mark) { marks += fmt::format("{}{}", marks.empty() ? "" : ", ", mark); };
-  if (candidate.id == view.ships) add("ships");
-  if (candidate.id == view.baseline) add("baseline");
-  if (candidate.id == view.comparator && view.comparator != view.baseline) add("comparator");
-  if (candidate.status != "admissible") {
-    std::string kind = candidate.kind;
-    std::ranges::replace(kind, '_', ' ');
-    add(kind);
-  } else if (std::ranges::find(view.equivalent, candidate.id) != view.equivalent.end() && view.equivalent.size() > 1) {
-    add("equal");
-  }
-  return marks;
-}
-
-bool by_throughput(const RunView& view) { return view.scenario == "offline" || view.objective == "throughput"; }
-
-std::string speed_cell(const RunView& view, const CandidateView& candidate) {
-  if (!candidate.latency) return "-";
-  return by_throughput(view) ? fmt::format("{:.4g}/s", candidate.latency->per_second)
-                             : format_duration(candidate.latency->p50_seconds);
 }
 
 std::string right(std::string_view text, std::size_t width) {
@@ -83,46 +42,14 @@ std::string row_of(const RunView& view, const CandidateView& candidate, std::str
                      marks_of(view, candidate));
 }
 
-// "[1.80, 1.87] ": the winner's interval, else the range of the race's sessions.
-std::string spread_of(const RunView& view, const CandidateView& candidate) {
-  if (candidate.id == view.comparator) return {};
-  if (candidate.id == view.winner && view.speedup) {
-    if (!view.speedup->low || !view.speedup->high) return {};
-    return fmt::format("[{}, {}] ", format_ratio(*view.speedup->low), format_ratio(*view.speedup->high));
-  }
-  if (candidate.race_ratios.size() < 2) return {};
-  const auto [low, high] = std::ranges::minmax(candidate.race_ratios);
-  return fmt::format("[{}, {}] ", format_ratio(low), format_ratio(high));
-}
-
-std::string counts_words(const RunView& view) {
-  std::map<std::string, int> counts;
-  for (const auto& [id, candidate] : view.candidates) ++counts[candidate.status];
-  std::string text = fmt::format("{} candidates:", view.candidates.size());
-  std::string_view comma = " ";
-  for (const char* status : {"admissible", "inadmissible", "failed", "duplicate", "undecided", "pruned"}) {
-    if (counts[status] == 0) continue;
-    text += fmt::format("{}{} {}", comma, counts[status], status);
-    comma = ", ";
-  }
-  return text;
-}
-
-using Group = std::vector<const CandidateView*>;
-
-// Rejected candidates by reason, the most frequent reason first.
-std::vector<std::pair<std::string, Group>> groups_of(const RunView& view) {
-  std::map<std::string, Group> by_kind;
-  for (const auto& [id, candidate] : view.candidates) {
-    if (candidate.status != "admissible") by_kind[candidate.kind].push_back(&candidate);
-  }
-  std::vector<std::pair<std::string, Group>> groups(by_kind.begin(), by_kind.end());
-  std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  return groups;
+// "[1.80, 1.87] "
+std::string spread_words(const RunView& view, const CandidateView& candidate) {
+  const auto spread = spread_of(view, candidate);
+  return spread ? fmt::format("[{}, {}] ", format_ratio(spread->low), format_ratio(spread->high)) : std::string();
 }
 
 // The one that came nearest speaks for its group.
-const CandidateView& example_of(const Group& group) {
+const CandidateView& example_of(const CandidateGroup& group) {
   return **std::ranges::max_element(group, [](const CandidateView* a, const CandidateView* b) {
     return std::pair(a->margin_left.value_or(-1e9), a->screen_ratio.value_or(0)) <
            std::pair(b->margin_left.value_or(-1e9), b->screen_ratio.value_or(0));
@@ -132,7 +59,8 @@ const CandidateView& example_of(const Group& group) {
 }  // namespace
 
 void say_candidates(Page& page, const RunView& view, Detail detail) {
-  const auto rows = ranked(view);
+  std::vector<const CandidateView*> rows = ranked(view);
+  std::erase_if(rows, [&](const CandidateView* candidate) { return !is_shown_as_row(view, *candidate); });
   if (rows.empty()) return;
   page.blank();
   page.paragraph("", fmt::format("times: how many times as fast as {}, over n sessions of fresh processes (one is a first look, "
@@ -149,7 +77,7 @@ void say_candidates(Page& page, const RunView& view, Detail detail) {
     ++shown;
     const std::string rank = rows[i]->status == "admissible" ? fmt::format("{}", i + 1) : "-";
     page.line(row_of(view, *rows[i], rank), rows[i]->id == view.ships ? Paint::kStrong : Paint::kNone);
-    page.indented(kRouteIndent, spread_of(view, *rows[i]) + rows[i]->route, Paint::kDim);
+    page.indented(kRouteIndent, spread_words(view, *rows[i]) + rows[i]->route, Paint::kDim);
     if (!rows[i]->ignored.empty()) {
       page.indented(kRouteIndent, fmt::format("not as asked: {}", fmt::join(rows[i]->ignored, ", ")), Paint::kDim);
     }
@@ -169,10 +97,9 @@ void say_left_out(Page& page, const RunView& view, Detail detail) {
   page.blank();
   page.paragraph("", counts_words(view));
   for (const auto& [kind, group] : groups_of(view)) {
-    const bool waiting = kind == "tried" && group.front()->status == "undecided";
-    page.line(fmt::format("{:>6}  {}", group.size(), waiting ? "not judged in full yet" : kind_words(kind)), Paint::kStrong);
-    if (waiting && detail == Detail::kBest) continue;
-    for (const CandidateView* candidate : detail == Detail::kAll ? group : Group{&example_of(group)}) {
+    page.line(fmt::format("{:>6}  {}", group.size(), group_words(kind, group)), Paint::kStrong);
+    if (is_waiting(kind, group) && detail == Detail::kBest) continue;
+    for (const CandidateView* candidate : detail == Detail::kAll ? group : CandidateGroup{&example_of(group)}) {
       const std::string why = candidate->reason.empty() ? candidate->route : one_line(candidate->reason);
       if (detail == Detail::kBest) {
         page.line(fmt::format("        e.g. #{}: {}", candidate->id, why), Paint::kDim);
@@ -206,10 +133,7 @@ void say_nearest_misses(Page& page, const RunView& view) {
 void say_time(Page& page, const RunView& view) {
   const BudgetView& budget = view.budget;
   page.blank();
-  std::string head = format_duration(budget.spent_seconds);
-  if (budget.wall_seconds) head += fmt::format(" of {}", format_duration(*budget.wall_seconds));
-  if (!budget.stop_reason.empty()) head += fmt::format("; the search ended when {}", stop_words(budget.stop_reason));
-  page.paragraph("time", head);
+  page.paragraph("time", spent_words(view));
   std::vector<PhaseTime> phases = budget.phases;
   std::ranges::stable_sort(phases, [](const PhaseTime& a, const PhaseTime& b) { return a.seconds > b.seconds; });
   for (const PhaseTime& phase : phases) {

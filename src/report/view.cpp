@@ -9,9 +9,12 @@
 #include "report/candidates.h"
 #include "report/fields.h"
 #include "report/phases.h"
+#include "stats/noise.h"
 
 namespace fiel {
 namespace {
+
+constexpr std::size_t kFewestForDeviation = 3;
 
 std::optional<int> id_at(const Json& body, std::string_view key) {
   const auto id = fields::integer(body, key);
@@ -40,6 +43,24 @@ void take_speedup(RunView& view, const Json& json) {
                          .confidence = fields::number(json, "confidence"),
                          .sessions_deciding = fields::integer(json, "sessions_deciding").value_or(0),
                          .sessions_estimating = fields::integer(json, "sessions_estimating").value_or(0)};
+}
+
+// Every event that timed something has its rounds, and how many of them counted for nothing.
+void take_rounds(NoiseView& noise, const Json& body) {
+  const Json& rounds = fields::member(body, "rounds");
+  if (rounds.is_array()) noise.rounds += static_cast<std::int64_t>(rounds.size());
+  noise.rejected_rounds += fields::integer(body, "rejected_rounds").value_or(0);
+}
+
+// Of the sessions that measured one pair again and again; what varies between them is what a claim rests on.
+std::optional<double> deviation_of(const Standing& standing) {
+  std::vector<double> most = standing.estimate_log_ratios;
+  for (const auto& [id, nominee] : standing.nominees) {
+    if (nominee.sessions.size() <= most.size()) continue;
+    most.clear();
+    for (const PairSession& session : nominee.sessions) most.push_back(session.log_ratio);
+  }
+  return most.size() < kFewestForDeviation ? std::nullopt : stats::standard_deviation(most);
 }
 
 void take_verdict(RunView& view, const Json& body) {
@@ -137,6 +158,11 @@ Result<> take_events(RunView& view, const Journal& journal, const Standing& stan
     if (event.type == "confirm_end") take_end_of_proof(view, body);
     if (event.type == "opening") take_opening(view, body);
     if (event.type == "verdict") take_verdict(view, body);
+    take_rounds(view.noise, body);
+  }
+  view.noise.session_deviation = deviation_of(standing);
+  if (view.speedup) {
+    for (const double log_ratio : standing.estimate_log_ratios) view.speedup->session_ratios.push_back(std::exp(log_ratio));
   }
   view.candidates = reader.finish(standing, view);
   return {};

@@ -60,6 +60,7 @@ struct CandidateView {
   std::string failure_json;
   std::string log_tail;
   std::string reproduce;                           // a command line
+  std::optional<double> tried_at_seconds;          // of the run's working time, when its build or probe ended
 
   bool is_baseline() const;
 };
@@ -84,6 +85,13 @@ struct Speedup {
   double estimate = 1;
   std::optional<double> low, high, confidence;  // absent where there were too few sessions
   std::int64_t sessions_deciding = 0, sessions_estimating = 0;
+  std::vector<double> session_ratios = {};      // of the estimating ones
+};
+
+/// How quiet the machine was while it was timed, by signals that know no latency.
+struct NoiseView {
+  std::int64_t rounds = 0, rejected_rounds = 0;  // of all sessions and first looks
+  std::optional<double> session_deviation;       // of the log-ratios of the sessions of one pair; absent: too few of them
 };
 
 struct NearestMiss {
@@ -148,6 +156,7 @@ struct RunView {
   BudgetView budget;
   std::optional<SearchView> search;
   std::optional<BreakEven> break_even;
+  NoiseView noise;
 
   const CandidateView* find(std::optional<int> id) const;
 };

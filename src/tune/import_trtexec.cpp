@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "journal/journal.h"
 #include "route/build_route.h"
+#include "search/stop_reason.h"
 #include "tune/this_machine.h"
 #include "tune/trtexec_cache.h"
 #include "tune/version.h"

@@ -137,7 +137,7 @@ class Kill(Case):
         at = bytes_now.index(b'"verdict":"improved"')
         bytes_now[at:at + 20] = b'"verdict":"imprOved"'
         file.write_bytes(bytes_now)
-        for command in ("show", "resume", "export"):
+        for command in ("show", "report", "resume", "export"):
             done = run.project.fiel(command, run.folder)
             self.assertEqual(done.status, 5, done.err)
             self.assertEqual(done.out, "")

@@ -216,7 +216,7 @@ class Refusals(Case):
 
     def test_show_resume_and_export_of_what_is_no_run(self):
         project = self.project(script(SPEED))
-        for command in ("show", "resume", "export"):
+        for command in ("show", "report", "resume", "export"):
             with self.subTest(command):
                 done = project.fiel(command, project.folder / "nowhere")
                 self.assertIn(done.status, (2, 5))

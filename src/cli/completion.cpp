@@ -1,0 +1,185 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace fiel {
+namespace {
+
+struct Flag {
+  std::vector<std::string> names;    // "-o", "--output"
+  std::string words;                 // what it is for, on one line
+  bool takes_value = false;
+  std::vector<std::string> choices;  // closed sets of values
+};
+
+struct Command {
+  std::string name;
+  std::string words;
+  std::vector<Flag> flags;
+};
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  return text;
+}
+
+// A closed set stands in the option's type: "TEXT:{auto,full}".
+std::vector<std::string> choices_of(const std::string& type) {
+  std::vector<std::string> choices;
+  const auto open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return choices;
+  std::string list = type.substr(open + 1, close - open - 1);
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    choices.push_back(list.substr(at, end - at));
+    at = end + 1;
+  }
+  return choices;
+}
+
+std::vector<Command> commands_of(const CLI::App& app) {
+  std::vector<Command> commands;
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
+    Command command{.name = one->get_name(), .words = one_line(one->get_description()), .flags = {}};
+    for (const CLI::Option* option : one->get_options()) {
+      Flag flag{.names = {}, .words = one_line(option->get_description()), .takes_value = option->get_items_expected_max() > 0,
+                .choices = choices_of(option->get_type_name())};
+      for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
+      // Those without a name stand in their place: file names are completed there, or the choices.
+      if (!flag.names.empty() || !flag.choices.empty()) command.flags.push_back(std::move(flag));
+    }
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+// 'text' for any of the three shells; in fish a backslash needs one more.
+std::string quoted(const std::string& text, Shell shell) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') result += shell == Shell::kFish ? "\\'" : "'\\''";
+    else if (c == '\\' && shell == Shell::kFish) result += "\\\\";
+    else result += c;
+  }
+  return result + "'";
+}
+
+std::vector<std::string> names_of(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  return names;
+}
+
+std::string bash_script(const std::vector<Command>& commands) {
+  std::string values, words;
+  for (const Command& command : commands) {
+    std::vector<std::string> flags, places;
+    for (const Flag& flag : command.flags) {
+      flags.insert(flags.end(), flag.names.begin(), flag.names.end());
+      if (flag.names.empty()) places.insert(places.end(), flag.choices.begin(), flag.choices.end());
+      for (const std::string& name : flag.names) {
+        if (!flag.takes_value) continue;
+        values += fmt::format("    \"{} {}\") words=\"{}\" ;;\n", command.name, name, fmt::join(flag.choices, " "));
+      }
+    }
+    words += fmt::format("    {}) flags=\"{}\"; words=\"{}\" ;;\n", command.name, fmt::join(flags, " "), fmt::join(places, " "));
+  }
+  return fmt::format(R"(# bash completion for fiel: source <(fiel completion bash)
+_fiel() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command= flags= words= word
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    [[ $word == -* ]] || {{ command=$word; break; }}
+  done
+  # The value of an option, where it takes one; no words: a file's name.
+  case "$command $before" in
+{}    *)
+    case "$command" in
+    "") flags="--help --version"; words="{}" ;;
+{}    esac ;;
+  esac
+  [[ $current == -* ]] && words=$flags
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _fiel fiel
+)", values, fmt::join(names_of(commands), " "), words);
+}
+
+// _arguments takes "[" "]" and ":" for its own.
+std::string zsh_words(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string zsh_script(const std::vector<Command>& commands) {
+  std::string list, cases;
+  for (const Command& command : commands) {
+    list += fmt::format("    {}\n", quoted(command.name + ":" + zsh_words(command.words), Shell::kZsh));
+    std::string specs, place = "*:file:_files";
+    for (const Flag& flag : command.flags) {
+      if (flag.names.empty()) place = fmt::format("*:value:({})", fmt::join(flag.choices, " "));
+      for (const std::string& name : flag.names) {
+        std::string spec = fmt::format("{}[{}]", name, zsh_words(flag.words));
+        if (flag.takes_value) spec += flag.choices.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(flag.choices, " "));
+        specs += " " + quoted(spec, Shell::kZsh);
+      }
+    }
+    cases += fmt::format("    {}) _arguments{} {} ;;\n", command.name, specs, quoted(place, Shell::kZsh));
+  }
+  return fmt::format(R"(#compdef fiel
+# zsh completion for fiel: source <(fiel completion zsh), after compinit
+_fiel() {{
+  local -a commands=(
+{}  )
+  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  local command=$words[2]
+  shift words; (( CURRENT-- ))
+  case $command in
+{}  esac
+}}
+compdef _fiel fiel
+)", list, cases);
+}
+
+std::string fish_script(const std::vector<Command>& commands) {
+  std::string lines = "# fish completion for fiel: fiel completion fish | source\n";
+  for (const Command& command : commands) {
+    lines += fmt::format("complete -c fiel -n __fish_use_subcommand -f -a {} -d {}\n", command.name, quoted(command.words, Shell::kFish));
+  }
+  for (const Command& command : commands) {
+    for (const Flag& flag : command.flags) {
+      std::string line = fmt::format("complete -c fiel -n '__fish_seen_subcommand_from {}'", command.name);
+      for (const std::string& name : flag.names) line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (flag.takes_value && !flag.names.empty()) line += " -r";
+      if (!flag.choices.empty()) line += fmt::format(" -f -a '{}'", fmt::join(flag.choices, " "));
+      lines += fmt::format("{} -d {}\n", line, quoted(flag.words, Shell::kFish));
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string completion_script(const CLI::App& app, Shell shell) {
+  const auto commands = commands_of(app);
+  switch (shell) {
+    case Shell::kBash: return bash_script(commands);
+    case Shell::kZsh: return zsh_script(commands);
+    case Shell::kFish: return fish_script(commands);
+  }
+  return {};
+}
+
+}  // namespace fiel
