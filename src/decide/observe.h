@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "decide/lab.h"
 
@@ -29,6 +30,7 @@ class Bench {
  private:
   Lab& lab_;
   std::string name_;
+  std::optional<TempFolder> folder_ = {};  // what its process builds
   std::optional<Live> live_ = {};
 };
 

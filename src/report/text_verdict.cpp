@@ -123,6 +123,19 @@ void say_break_even(Page& page, const RunView& view) {
                              *even.executions <= even.planned_executions ? "" : ", which is too few"));
 }
 
+namespace {
+
+// Only what is not as it should be.
+void say_confinement(Page& page, const Json& confinement) {
+  std::vector<std::string> lines = fields::texts(confinement, "missing");
+  for (const std::string& engine : fields::texts(confinement, "unconfined_engines")) {
+    lines.push_back(fmt::format("{}: may do whatever you may (confine = false)", engine));
+  }
+  if (!lines.empty()) page.paragraph("not confined", fmt::format("{}", fmt::join(lines, "; ")));
+}
+
+}  // namespace
+
 void say_bounds(Page& page, const RunView& view) {
   const Json run = fields::parsed(view.run_json);
   if (!run.is_object()) return;
@@ -133,6 +146,7 @@ void say_bounds(Page& page, const RunView& view) {
   const Json& machine = fields::member(run, "machine");
   page.paragraph("measured on", fmt::format("{} ({} cores), {}", fields::text(machine, "cpu"),
                                             fields::integer(machine, "cores").value_or(0), engines));
+  say_confinement(page, fields::member(run, "confinement"));
   const Json& model = fields::member(run, "model");
   page.paragraph("for", fmt::format("{}: {}, {}; {} tuning and {} hold-out samples",
                                     std::filesystem::path(fields::text(model, "path")).filename().string(), view.scenario,
