@@ -53,7 +53,8 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv,
                                   const ProgramOptions& options) {
   Child child = FIEL_TRY(Child::start({.argv = argv,
                                        .environment = options.environment,
-                                       .working_folder = options.working_folder}));
+                                       .working_folder = options.working_folder,
+                                       .confinement = options.confinement}));
   const double start = steady_seconds();
   ProgramResult result;
   std::string_view rest = options.input;

@@ -105,6 +105,7 @@ struct VariantFile {
   std::string digest = {};      // SHA-256, once the files are read (model/model_file.h)
   std::vector<std::string> program = {};
   double timeout_seconds = 600;  // of the program
+  bool confine = true;           // false: the program may do whatever the user may
 };
 
 struct EngineTarget {
@@ -113,6 +114,9 @@ struct EngineTarget {
       worker;  // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
   std::filesystem::path library;       // for the worker to load: --library
   std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
+  bool confine = true;                 // false: the worker may do whatever the user may
+  bool network = false;                // sockets for a confined one
+  std::vector<std::filesystem::path> writable = {};  // what a confined one may write besides its own folders
 };
 
 struct Limits {

@@ -75,6 +75,19 @@ void read_engines(TableReader& table, const SectionContext& context, Contract& c
     if (auto arguments = engine_table.texts("arguments")) {
       target.arguments = context.program(engine_table, "arguments", std::move(*arguments));
     }
+    target.confine = engine_table.boolean("confine").value_or(true);
+    target.network = engine_table.boolean("network").value_or(false);
+    for (const std::string& path : engine_table.texts("writable").value_or(std::vector<std::string>{})) {
+      target.writable.push_back(context.resolve(path));
+      std::error_code code;
+      if (context.existence == Existence::kNow && !std::filesystem::exists(target.writable.back(), code)) {
+        engine_table.problem("writable", fmt::format("there is no {}: make it first", target.writable.back().string()));
+      }
+    }
+    for (const char* key : {"network", "writable"}) {
+      if (target.confine || !engine_table.has(key)) continue;
+      engine_table.problem(key, "opens a confined worker, and confine = false opens this one for everything: leave one out");
+    }
     engine_table.finish();
     target.name = name;
     if (engine != contract.engines.end()) *engine = std::move(target);

@@ -35,15 +35,22 @@ double seconds_for_building(const Lab& lab, double deadline) {
   return std::clamp(*lab.builds_end_at_seconds - lab.recorder.live_seconds(), kLeast, deadline);
 }
 
+std::optional<Confinement> confinement_of(const EngineTarget& target) {
+  if (!target.confine) return std::nullopt;
+  return Confinement{.writable = target.writable, .network = target.network ? Network::kOpen : Network::kNone};
+}
+
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
-                                              const std::string& log_name) {
+                                              const std::string& log_name, const std::filesystem::path& output) {
   WorkerSpec spec{.argv = engine.argv,
                   .environment = {},
                   .scratch = lab.folder / "scratch" / fmt::format("w{}-{}", getpid(), ++lab.workers_started),
                   .log = lab.folder / "logs" / (log_name + ".log"),
                   // Well above the limit, so that a candidate that only just misses it is measured and named.
                   .memory_limit_bytes = {},
-                  .cores = lab.contract.cores};
+                  .cores = lab.contract.cores,
+                  .confinement = confinement_of(engine.target)};
+  if (spec.confinement && !output.empty()) spec.confinement->writable.push_back(output);
   if (lab.contract.limits.peak_memory_bytes) spec.memory_limit_bytes = 4 * *lab.contract.limits.peak_memory_bytes;
   if (lab.space) {
     for (const auto& [name, value] : route.settings) {

@@ -107,9 +107,13 @@ Deadlines deadlines_for(const Contract& contract);
 /// What a build that may take `deadline` by itself has left of its stage's time.
 double seconds_for_building(const Lab& lab, double deadline);
 
-/// Starts a process of `engine` for the settings of `route` that live in the environment.
+/// What the contract lets an engine's workers do; none: all that the user may.
+std::optional<Confinement> confinement_of(const EngineTarget& target);
+
+/// Starts a process of `engine` for the settings of `route` that live in the environment. It may write to its scratch folder,
+/// to `output` where there is one, and to what the contract says.
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
-                                              const std::string& log_name);
+                                              const std::string& log_name, const std::filesystem::path& output = {});
 
 /// Settings of a route that go into requests (all but those of kind environment and variant).
 std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route);

@@ -192,11 +192,12 @@ Result<std::optional<Failure>> Bench::load(const fs::path& model, bool profile) 
   const EngineHere& engine = lab_.engines.at(name_);
   const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
   if (!live_) {
-    auto started = start_worker(lab_, engine, route, "observe");
+    folder_ = FIEL_TRY(TempFolder::create(lab_.folder / "scratch", "observers-"));  // all that its worker may write to
+    auto started = start_worker(lab_, engine, route, "observe", folder_->path());
     if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
     live_ = Live{.id = 0, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {}, .batch = 1};
   }
-  auto folder = FIEL_TRY(TempFolder::create(lab_.folder / "scratch", "observer-"));
+  auto folder = FIEL_TRY(TempFolder::create(folder_->path(), "observer-"));
   const auto settings = request_settings(lab_, route);
   auto built = request_build(*live_->worker,
                              {.model = model, .device = lab_.contract.device, .settings = settings, .shapes = lab_.shapes,

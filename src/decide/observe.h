@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "decide/lab.h"
 
@@ -37,6 +38,7 @@ class Bench {
 
   Lab& lab_;
   std::string name_;
+  std::optional<TempFolder> folder_ = {};  // what its process builds
   std::optional<Live> live_ = {};
 };
 

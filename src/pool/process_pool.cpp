@@ -37,6 +37,7 @@ constexpr double kGraceSeconds = 0.5;  // between SIGTERM and SIGKILL
 constexpr double kExitSeconds =
     1.0;  // for a worker that said bye, or closed its output, to end by itself
 constexpr double kPauseSeconds = 1.0;
+constexpr std::int64_t kMaxProcesses = 512;  // engines have threads; some call a compiler on each core
 
 class ProcessWorker : public Worker {
  public:
@@ -198,6 +199,9 @@ std::optional<Failure> ProcessWorker::over_limits() {
     return condemn(FailureKind::kOutOfMemory,
                    fmt::format("it used {} bytes of memory, above the limit of {}",
                                watch_.resident_bytes(), *spec_.memory_limit_bytes));
+  }
+  if (watch_.processes() > kMaxProcesses) {
+    return condemn(FailureKind::kProtocol, fmt::format("it started more than {} processes", kMaxProcesses));
   }
   if (log_bytes() <= kMaxLogBytes) return std::nullopt;
   Failure flood = condemn(FailureKind::kProtocol,
@@ -367,16 +371,25 @@ class ProcessPool : public WorkerPool {
     FIEL_TRY(ensure_folder(spec.scratch));
     struct stat facts{};
     const std::int64_t log_start = ::stat(spec.log.c_str(), &facts) == 0 ? facts.st_size : 0;
-    auto child = Child::start({.argv = spec.argv,
-                               .environment = spec.environment,
-                               .working_folder = spec.scratch,
-                               .error_log = spec.log,
-                               .cores = spec.cores});
+    ChildSpec child_spec{.argv = spec.argv,
+                         .environment = spec.environment,
+                         .working_folder = spec.scratch,
+                         .error_log = spec.log,
+                         .cores = spec.cores,
+                         .confinement = spec.confinement};
+    if (child_spec.confinement) {
+      child_spec.confinement->writable.push_back(spec.scratch);
+      // Temporary files go where it may write. Not by its path, whose length would move the stack and with it the timing.
+      child_spec.environment.emplace("TMPDIR", ".");
+    }
+    auto child = Child::start(child_spec);
     if (!child) {
       (void)remove_tree(spec.scratch);
       return std::unexpected(std::move(child).error());
     }
-    return std::make_unique<ProcessWorker>(*std::move(child), spec, log_start, cancel_fd_);
+    WorkerSpec bounded = spec;
+    if (!bounded.memory_limit_bytes) bounded.memory_limit_bytes = memory_of_nearly_all();
+    return std::make_unique<ProcessWorker>(*std::move(child), bounded, log_start, cancel_fd_);
   }
 
   int cancel_fd_;

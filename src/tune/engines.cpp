@@ -60,7 +60,8 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
   }
   const auto pool = make_process_pool(cancel_fd);
   auto answer = ask_hello(pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
-                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {}}),
+                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {},
+                                       .confinement = confinement_of(target)}),
                           Deadlines().hello);
   if (const auto* failure = std::get_if<Failure>(&answer)) {
     found.problem = failure->message + (failure->log_tail.empty() ? "" : "; its last words: " + failure->log_tail);

@@ -5,7 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/confine.h"
+#include "base/digest.h"
 #include "base/files.h"
+#include "base/strays.h"
+#include "base/sync.h"
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
@@ -34,7 +38,30 @@ Json set_json(const std::string& digest, std::int64_t n, const std::map<std::str
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
 }
 
-Json run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
+// What workers can't do here, and what they can that they should not.
+Json confinement_json(const Contract& contract) {
+  const KernelGuards guards = kernel_guards();
+  Json unconfined = Json::array();
+  for (const EngineTarget& engine : contract.engines) {
+    if (!engine.confine) unconfined.push_back(engine.name);
+  }
+  return {{"enforced", enforced_guards(guards)}, {"missing", missing_guards(guards)}, {"unconfined_engines", unconfined}};
+}
+
+// The files that evaluators and makers of variants are made of, as far as their command lines name them.
+Result<Json> programs_json(const Contract& contract) {
+  std::vector<std::string> words;
+  for (const TaskRule& task : contract.accuracy.tasks) words.insert(words.end(), task.program.begin(), task.program.end());
+  for (const VariantFile& file : contract.variants) words.insert(words.end(), file.program.begin(), file.program.end());
+  Json programs = Json::object();
+  for (const std::string& word : words) {
+    std::error_code code;
+    if (word.starts_with('/') && std::filesystem::is_regular_file(word, code)) programs[word] = FIEL_TRY(sha256_file(word));
+  }
+  return programs;
+}
+
+Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
   const Ground& ground = all.ground;
   const Contract& contract = ground.contract;
   const SampleSet& tuning = ground.tuning.get();
@@ -57,6 +84,9 @@ Json run_json(const TuneGround& all, const TuneOptions& options, const std::vect
   json["machine"]["facts"] = to_json(facts);
   json["device"] = contract.device;
   json["cores"] = contract.cores;
+  json["confinement"] = confinement_json(contract);
+  json["contract_digest"] = sha256_hex(contract.text);
+  json["programs"] = FIEL_TRY(programs_json(contract));
   json["shapes"] = Json::array();
   for (const TrafficShape& shape : ground.shapes) {
     json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
@@ -88,6 +118,11 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
     return fail(ErrorKind::kCorrupt,
                 fmt::format("this run was begun by fiel {}, this is {}", run["fiel_version"].get<std::string>(), kVersion),
                 "finish it with that version, or start a new run");
+  }
+  if (run.value("contract_digest", "") != sha256_hex(ground.contract.text)) return changed("the run's contract.toml");
+  const Json programs = FIEL_TRY(programs_json(ground.contract));
+  for (const auto& [file, digest] : object_or_empty(run, "programs").items()) {
+    if (digest != programs.value(file, "")) return changed(file);
   }
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
   for (const VariantFile& file : ground.contract.variants) {
@@ -196,9 +231,10 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   tell_about(facts, progress);
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  Json run = run_json(all, options, facts);
+  Json run = FIEL_TRY(run_json(all, options, facts));
   if (last_run.is_object()) run["last_run"] = last_run;
   FIEL_TRY(journal.append("run", "run", run, 0));
+  FIEL_TRY(sync_folder(std::filesystem::absolute(options.folder).lexically_normal() / ".."));
   return walk(std::move(all), std::move(journal), options.folder, began, progress, cancel_fd);
 }
 
@@ -208,6 +244,7 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
     return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
   }
   const auto lock = FIEL_TRY(FileLock::acquire(folder / "run.lock"));
+  end_strays(folder / "scratch");
   FIEL_TRY(remove_tree(folder / "scratch"));  // a run that was killed leaves it, also one that had its verdict
   Journal journal = FIEL_TRY(Journal::open(folder / "run.db"));
   if (journal.find("verdict") != nullptr) return verdict_from(FIEL_TRY(journal.body("verdict")));
