@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -219,7 +218,7 @@ Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet
   return infer_set(lab_, *live_, set, samples, stops, take);
 }
 
-Result<std::map<std::string, double>> Bench::times_of(const fs::path& model, const std::set<std::string>& nodes,
+Result<std::map<std::string, double>> Bench::times_of(const fs::path& model, const std::map<std::string, std::string>& nodes,
                                                       const SampleSet& set, std::span<const int> samples) {
   std::map<std::string, double> times;
   if (!lab_.engines.at(name_).can("profile")) return times;
@@ -229,8 +228,10 @@ Result<std::map<std::string, double>> Bench::times_of(const fs::path& model, con
   const auto told = request_profile(*live_->worker, deadlines_for(lab_.contract).load);
   if (std::holds_alternative<Failure>(told)) return times;
   for (const NodeSeconds& node : std::get<std::vector<NodeSeconds>>(told)) {
-    std::vector<std::string> ours;
-    std::ranges::copy_if(node.names, std::back_inserter(ours), [&](const std::string& name) { return nodes.contains(name); });
+    std::set<std::string> ours;
+    for (const std::string& name : node.names) {
+      if (const auto found = nodes.find(name); found != nodes.end()) ours.insert(found->second);
+    }
     for (const std::string& name : ours) times[name] += node.seconds / static_cast<double>(ours.size());
   }
   return times;

@@ -28,8 +28,9 @@ class Bench {
   Result<std::optional<Failure>> run(const std::filesystem::path& model, const SampleSet& set, std::span<const int> samples,
                                      std::span<const std::size_t> stops, const TakeChunk& take);
   /// As run, and then what each node of `model` took of an inference, in seconds, by the engine's own count; a node of the running graph
-  /// that came of several is shared out evenly between those in `nodes`. Empty where the engine can't tell.
-  Result<std::map<std::string, double>> times_of(const std::filesystem::path& model, const std::set<std::string>& nodes,
+  /// that came of several is shared out evenly between those in `nodes`, which gives the node for each name that it may go by. Empty where
+  /// the engine can't tell.
+  Result<std::map<std::string, double>> times_of(const std::filesystem::path& model, const std::map<std::string, std::string>& nodes,
                                                  const SampleSet& set, std::span<const int> samples);
   bool alive() const { return !live_ || live_->worker->alive(); }
 

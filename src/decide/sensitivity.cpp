@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "decide/observe.h"
 #include "gate/compare.h"
@@ -74,9 +73,11 @@ Result<std::optional<double>> loss_of_one(Lab& lab, Bench& bench, const Rewriter
   return std::optional(sum / static_cast<double>(count));
 }
 
-std::set<std::string> names_of(std::span<const Noisy> queue) {
-  std::set<std::string> names;
-  for (const Noisy& one : queue) names.insert(one.region);
+// Engines call what they made of a node by its name or by what it gives.
+std::map<std::string, std::string> names_of(const Rewriter& rewriter) {
+  std::map<std::string, std::string> names;
+  for (const Region& region : rewriter.regions()) names.emplace(region.result, region.name);
+  for (const Region& region : rewriter.regions()) names.insert_or_assign(region.name, region.name);
   return names;
 }
 
@@ -96,7 +97,7 @@ Result<Json> measure(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, s
       return true;
     }));
     if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
-    if (!failure) body["seconds_by_node"] = FIEL_TRY(bench->times_of(lab.model.path, names_of(queue), lab.tuning.get(), samples));
+    if (!failure) body["seconds_by_node"] = FIEL_TRY(bench->times_of(lab.model.path, names_of(rewriter), lab.tuning.get(), samples));
     for (const Noisy& next : queue) {
       if (failure || lab.recorder.live_seconds() - started_at > limit) break;
       if (!bench->alive()) bench.emplace(lab);

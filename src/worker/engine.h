@@ -67,7 +67,7 @@ struct LoadReport {
 
 /// What one node of the graph that runs took.
 struct NodeTime {
-  std::vector<std::string> names;  // the model's nodes that became it
+  std::vector<std::string> names;  // the model's nodes that became it, or the tensor that it gives
   double seconds = 0;              // of one inference, in the mean
 };
 
