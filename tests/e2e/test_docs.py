@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import make_models  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SAMPLES = 800
+SAMPLES = 800  # half of them are the hold-out, a quarter of that the slice, and four runs look at it
 
 
 class Snippets(Case):
