@@ -8,11 +8,6 @@
 namespace fiel {
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json micros(const std::optional<double>& seconds) { return seconds ? Json(*seconds * 1e6) : Json(nullptr); }

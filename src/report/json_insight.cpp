@@ -9,11 +9,6 @@
 namespace fiel {
 namespace {
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json knob_json(const KnobEffect& knob) {
   Json levels = Json::array();
   for (const LevelEffect& level : knob.levels) {
