@@ -20,14 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using Story = void (*)(const std::filesystem::path&);
-
-RunView view_of(Story story) {
-  const TestFolder folder;
-  story(folder.path());
-  return read_run(folder.path()).value();
-}
-
 std::string page_of(Story story) { return format_html(view_of(story)); }
 
 // What a reader sees, without style and script.
