@@ -9,6 +9,7 @@ Needs onnxruntime and onnx in the environment of the python that runs it. In the
 
 import argparse
 
+import onnx
 import onnxruntime
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
@@ -32,7 +33,8 @@ def main():
     parser.add_argument("--reduce-range", action="store_true", help="weights of 7 bits, for CPUs without VNNI")
     add_arguments(parser)
     asked = parser.parse_args()
-    quantize_static(asked.model, str(asked.folder / "model.onnx"), Reader(asked.model, asked.calibration, asked.samples),
+    # Loaded here, since from a path it would write beside the model, where it may not.
+    quantize_static(onnx.load(asked.model), str(asked.folder / "model.onnx"), Reader(asked.model, asked.calibration, asked.samples),
                     quant_format=QuantFormat.QDQ, per_channel=asked.per_channel, reduce_range=asked.reduce_range,
                     activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
                     calibrate_method=CalibrationMethod[asked.calibrate])

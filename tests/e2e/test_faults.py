@@ -83,8 +83,6 @@ LIES = {
     "cut_output": ({"do": "cut_file"}, "mistrusted"),
     "link_in_its_artifact": ({"do": "link_file", "phase": "build"}, "mistrusted"),
     "results_without_an_end": ({"do": "answer", "phase": "load", "merge": {"outputs": "x" * 1000}}, "mistrusted"),
-    "a_name_with_a_path": ({"do": "answer", "phase": "load", "merge": {"outputs": [
-        {"name": "../../../logits", "dtype": "float32", "shape": [1]}]}}, "mistrusted or wrong"),
     "runs_another_graph_than_it_built": ({"do": "answer", "phase": "load", "merge": {"graph_digest": "0"}}, "mistrusted"),
     "runs_elsewhere": ({"do": "answer", "phase": "load", "merge": {"placement": {"CPU": 9, "GPU": 3}}}, "fell_back"),
 }
