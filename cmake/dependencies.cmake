@@ -24,15 +24,33 @@ if(FIEL_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-set(FIEL_PYTHON ${FIEL_VENV}/bin/python)
-if(NOT EXISTS ${FIEL_PYTHON})
-  message(FATAL_ERROR "no virtual environment at ${FIEL_VENV}: run ./setup first")
+# The Python whose packages are built with: the project's own, or the one that pip builds a wheel with. -DFIEL_PYTHON names another.
+if(NOT FIEL_PYTHON)
+  if(SKBUILD)
+    set(FIEL_PYTHON ${Python_EXECUTABLE})
+  else()
+    set(FIEL_PYTHON ${FIEL_VENV}/bin/python)
+  endif()
 endif()
-file(GLOB _openvino_cmake ${FIEL_VENV}/lib/python3*/site-packages/openvino/cmake)
-find_package(OpenVINO REQUIRED COMPONENTS Runtime PATHS ${_openvino_cmake} NO_DEFAULT_PATH)
-file(GLOB _onnx_package ${FIEL_VENV}/lib/python3*/site-packages/onnx)
+if(NOT EXISTS ${FIEL_PYTHON})
+  message(FATAL_ERROR "no Python at ${FIEL_PYTHON}: run ./setup first")
+endif()
+
+# It is asked where they lie: what pip builds in is spread over several folders.
+function(fiel_python_package name result)
+  execute_process(COMMAND ${FIEL_PYTHON} -c "import importlib.util as i; s = i.find_spec('${name}'); print(s.submodule_search_locations[0] if s else '')"
+                  OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT folder)
+    message(FATAL_ERROR "${FIEL_PYTHON} has no package ${name}: run ./setup again")
+  endif()
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()
+
+fiel_python_package(openvino _openvino_package)
+find_package(OpenVINO REQUIRED COMPONENTS Runtime PATHS ${_openvino_package}/cmake NO_DEFAULT_PATH)
+fiel_python_package(onnx _onnx_package)
 if(NOT EXISTS ${_onnx_package}/onnx-ml.proto)
-  message(FATAL_ERROR "the onnx package in ${FIEL_VENV} has no onnx-ml.proto: run ./setup again")
+  message(FATAL_ERROR "${_onnx_package} has no onnx-ml.proto: run ./setup again")
 endif()
 
 # ONNX's own schema, compiled by protoc from the file that the onnx package ships.

@@ -3,6 +3,9 @@ add_library(fiel_flags INTERFACE)
 target_include_directories(fiel_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
 target_compile_options(fiel_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                             -Wold-style-cast -Werror=switch)
+if(CMAKE_UNITY_BUILD)  # g++ takes the first file of a batch for the program and the others for headers
+  target_compile_options(fiel_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(FIEL_WERROR)
   target_compile_options(fiel_flags INTERFACE -Werror)
 endif()

@@ -6,6 +6,7 @@ function(fiel_program name source)
   add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
   target_link_libraries(${name} PRIVATE fiel_flags ${program_NEEDS})
   add_dependencies(programs ${name})
+  set_property(GLOBAL APPEND PROPERTY FIEL_PROGRAMS ${name})  # which a wheel carries
 endfunction()
 
 # An engine's own tests and those that any engine must pass, in one program.
@@ -46,6 +47,21 @@ if(FIEL_HAS_ONNXRUNTIME)
   target_compile_definitions(fiel_engine_onnxruntime PRIVATE FIEL_VENV="${FIEL_VENV}")
   fiel_program(fiel-worker-onnxruntime worker/onnxruntime_worker_main.cpp NEEDS fiel_engine_onnxruntime)
   fiel_engine_test(onnxruntime)
+endif()
+
+# TensorRT by the user's own trtexec: nothing of TensorRT or CUDA is needed to build it. Its tests have a double of that program.
+file(GLOB _trtexec_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/worker/engine_trtexec*.cpp)
+list(FILTER _trtexec_sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(fiel_engine_trtexec STATIC ${_trtexec_sources})
+fiel_embed(fiel_engine_trtexec worker/knobs_trtexec.toml trtexec_knobs)
+target_link_libraries(fiel_engine_trtexec PUBLIC fiel_worker)
+fiel_program(fiel-worker-trtexec worker/trtexec_worker_main.cpp NEEDS fiel_engine_trtexec)
+if(FIEL_TESTS)
+  add_executable(trtexec_engine_test worker/engine_trtexec_test.cpp)
+  target_link_libraries(trtexec_engine_test PRIVATE fiel_engine_trtexec GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(trtexec_engine_test PRIVATE FIEL_TRTEXEC_DOUBLE="${CMAKE_SOURCE_DIR}/tests/trtexec_double.py"
+                             FIEL_PYTHON="${FIEL_PYTHON}")
+  gtest_discover_tests(trtexec_engine_test TEST_PREFIX trtexec. PROPERTIES LABELS unit TIMEOUT 120)
 endif()
 
 # The scripted engine (docs/fake-engine.md). Its worker speaks the protocol by itself, since half of its faults are things

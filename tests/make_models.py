@@ -69,9 +69,9 @@ def tiny_mlp(batch):
 
 def small_cnn():
     w = Weights(2)
-    nodes = [helper.make_node("Conv", ["image", w.normal("k1", (16, 3, 3, 3), 27)], ["c1"], pads=[1] * 4, strides=[2, 2]),
+    nodes = [helper.make_node("Conv", ["image", w.normal("k1", (16, 3, 3, 3), 27)], ["c1"], "conv1", pads=[1] * 4, strides=[2, 2]),
              helper.make_node("Relu", ["c1"], ["r1"]),
-             helper.make_node("Conv", ["r1", w.normal("k2", (32, 16, 3, 3), 144)], ["c2"], pads=[1] * 4),
+             helper.make_node("Conv", ["r1", w.normal("k2", (32, 16, 3, 3), 144)], ["c2"], "conv2", pads=[1] * 4),
              helper.make_node("Relu", ["c2"], ["r2"]),
              helper.make_node("GlobalAveragePool", ["r2"], ["p"]),
              helper.make_node("Flatten", ["p"], ["f"]),

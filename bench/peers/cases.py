@@ -19,6 +19,7 @@ import media
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = "../../../.venv/bin/python"  # from .cache/peers/NAME
+BOTH = '"openvino", "onnxruntime"'
 CONTRACT = """fiel = 1
 [model]
 path = "model.onnx"
@@ -28,11 +29,11 @@ calibration = "data/calibration"
 tuning = "data/tuning"
 holdout = "data/holdout"
 [target]
-engines = ["openvino", "onnxruntime"]
+engines = [{engines}]
 [[accuracy.task]]
 name = "{task}"
 evaluator = {evaluator}
-max_drop = 0.01
+max_drop = {max_drop}
 {slices}
 [budget]
 wall = "{wall}"
@@ -129,10 +130,12 @@ def digits(folder):
         x = big[rows] + noisy[:, None, None, None] * generator.normal(0, 0.45, big[rows].shape)
         write_set(folder / "data" / name, {"x": x.astype(np.float32)}, targets[rows], np.where(noisy, "noisy", "clean"))
     (folder / "contract.toml").write_text(CONTRACT.format(
-        model="[[model.shape]]\nx = [1, 1, 32, 32]", task="top1", evaluator='"top1"', wall="150 s",
-        slices="[accuracy.task.slices]\nclean = { max_drop = 0.02 }\nnoisy = { max_drop = 0.03 }"))
+        model="[[model.shape]]\nx = [1, 1, 32, 32]", engines=BOTH, task="top1", evaluator='"top1"', max_drop=0.02, wall="240 s",
+        slices="[accuracy.task.slices]\nclean = { max_drop = 0.02 }\nnoisy = { max_drop = 0.04 }"))
 
 
+# Margins here and above are such that the hold-out could prove them (n >= 7.8 psi / m^2, as in examples/filetype/contract.toml) where a
+# candidate and the reference disagree on 4 % of all samples, or 8 % of the noisy ones.
 SIZES = {"calibration": 64, "tuning": 300, "holdout": 800}
 
 
@@ -148,8 +151,9 @@ def captcha(folder):
         write_set(folder / "data" / name, {"input1": np.stack(pictures)}, labels, slices)
     shutil.copy(Path(__file__).parent / "score.py", folder)
     (folder / "contract.toml").write_text(CONTRACT.format(
-        model="[[model.shape]]\ninput1 = [1, 1, 64, 170]", task="read", evaluator=f'["{PYTHON}", "score.py", "captcha"]',
-        wall="300 s", slices="[accuracy.task.slices]\nclean = { max_drop = 0.02 }\nnoisy = { max_drop = 0.03 }"))
+        model="[[model.shape]]\ninput1 = [1, 1, 64, 170]", engines=BOTH, task="read",
+        evaluator=f'["{PYTHON}", "score.py", "captcha"]', max_drop=0.02, wall="300 s",
+        slices="[accuracy.task.slices]\nclean = { max_drop = 0.02 }\nnoisy = { max_drop = 0.04 }"))
 
 
 def voice(folder):
@@ -162,7 +166,8 @@ def voice(folder):
     model = ("[[model.shape]]\ninput = [1, 576]\nsr = []\nstate = [2, 1, 128]\n"
              '[[model.state]]\noutput = "stateN"\ninput = "state"')
     (folder / "contract.toml").write_text(CONTRACT.format(
-        model=model, task="steps", evaluator=f'["{PYTHON}", "score.py", "voice"]', wall="200 s",
+        model=model, engines='"onnxruntime", "openvino"',  # the first one's default is the baseline, and OpenVINO can't read it
+        task="steps", evaluator=f'["{PYTHON}", "score.py", "voice"]', max_drop=0.01, wall="240 s",
         slices="[accuracy.task.slices]\nclean = { max_drop = 0.02 }\nnoisy = { max_drop = 0.03 }"))
 
 

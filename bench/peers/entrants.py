@@ -43,7 +43,7 @@ class Case:
 
     def score(self, bundle, which):
         from judge import scores
-        return sum(scores(bundle, self.file, self.contract, which, self.task).values()) / len(self.samples(which))
+        return sum(scores(bundle, self.file, self.contract, which).values()) / len(self.samples(which))
 
 
 def write_bundle(bundle, engine, file, inputs, outputs):
@@ -133,46 +133,51 @@ def nncf_accuracy(case, bundle, engine, scratch):
     import nncf
     import numpy as np
     from judge import scores_of_outputs
-    if case.states:
-        raise RuntimeError("its validation function would have to carry the states from step to step by itself")
     model, names = nncf_model(case)
     feeds = list(case.steps("calibration"))
     data = nncf.Dataset(feeds, lambda feed: [feed[name] for name in names])
-    builds = 0
+    judged = 0
 
-    def validate(compiled, _):
-        nonlocal builds
-        builds += 1
-        folder = scratch / f"try{builds}"
+    def validate(compiled, items):
+        """Mean, and the score of each item: NNCF asks for all, and for the items that it ranks layers by."""
+        nonlocal judged
+        judged += 1
+        folder = scratch / f"try{judged}"
         folder.mkdir()
-        request = compiled.create_infer_request()
-        for name, steps in case.samples("tuning"):
+        request, order = compiled.create_infer_request(), []
+        for name, steps in items:
             request.infer([steps[0][key] for key in names])
             np.savez(folder / f"{name}.npz", **{port.get_any_name(): request.get_output_tensor(i).data
                                                 for i, port in enumerate(compiled.outputs)})
+            order.append(name)
         values = scores_of_outputs(folder, case.file, case.contract, "tuning", case.task)
         shutil.rmtree(folder)
-        return sum(values.values()) / len(values), None
+        return sum(values.values()) / len(order), [values[name] for name in order]
 
     best = nncf.quantize_with_accuracy_control(
         model, data, nncf.Dataset(case.samples("tuning")), validate, max_drop=case.task["max_drop"],
         subset_size=len(feeds))
     bundle_openvino(case, bundle, best, scratch)
-    return builds
+    return judged - 1  # it first asks for one item, to see what the function returns
 
 
 def neural_compressor(case, bundle, engine, scratch):
     from neural_compressor import PostTrainingQuantConfig, quantization
     from neural_compressor.config import AccuracyCriterion
-    builds = 0
+    builds, trouble = 0, ""
 
     def evaluate(model):
-        nonlocal builds
+        nonlocal builds, trouble
         builds += 1
         import onnx
         onnx.save(model, scratch / "try.onnx")
         bundle_onnx(case, scratch / "tried", scratch / "try.onnx")
-        return case.score(scratch / "tried", "tuning")
+        try:
+            return case.score(scratch / "tried", "tuning")
+        except subprocess.CalledProcessError as error:  # raised here, it would end the whole search
+            trouble = "; one does not run: " + error.stderr.strip().splitlines()[-1]
+            print(trouble, file=sys.stderr)
+            return 0.0
 
     class Loader:
         batch_size = 1
@@ -185,10 +190,10 @@ def neural_compressor(case, bundle, engine, scratch):
         criterion="absolute", tolerable_loss=case.task["max_drop"]))
     best = quantization.fit(str(case.model), settings, calib_dataloader=Loader(), eval_func=evaluate)
     if best is None:
-        raise RuntimeError(f"found nothing within max_drop in {builds} tries")
+        raise RuntimeError(f"found nothing within max_drop in {builds - 1} tries{trouble}")
     best.save(str(scratch / "model.onnx"))
     bundle_onnx(case, bundle, scratch / "model.onnx")
-    return builds
+    return builds - 1  # the first that it judges is the model as it came
 
 
 def olive(case, bundle, engine, scratch):

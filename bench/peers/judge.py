@@ -34,11 +34,11 @@ def scores_of_outputs(outputs, contract_file, contract, which, task):
     return {line["sample"]: line["score"] for line in map(json.loads, printed.splitlines())}
 
 
-def scores(bundle, contract_file, contract, which, task, variables=None):
+def scores(bundle, contract_file, contract, which, variables=None):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, HERE / "run_bundle.py", bundle, contract_file, which, "outputs", folder],
                        check=True, capture_output=True, text=True, env=variables)
-        return scores_of_outputs(folder, contract_file, contract, which, task)
+        return scores_of_outputs(folder, contract_file, contract, which, contract["accuracy"]["task"][0])
 
 
 def losses(mine, reference, contract_file, contract, which, task):

@@ -19,10 +19,12 @@ constexpr std::time_t kFakeStart = 1735689600;  // 2025-01-01T00:00:00Z
 
 }  // namespace
 
-double RealClock::now_seconds() {
+double steady_seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
 }
+
+double RealClock::now_seconds() { return steady_seconds(); }
 
 std::string RealClock::utc_now() { return format_utc(std::time(nullptr)); }
 

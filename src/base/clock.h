@@ -5,6 +5,9 @@
 
 namespace fiel {
 
+/// Monotonic, since an arbitrary start. For deadlines of the moment; what decides takes a Clock&.
+double steady_seconds();
+
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/sync.h"
+
 namespace fiel {
 namespace fs = std::filesystem;
 namespace {
@@ -38,17 +40,6 @@ Result<> write_all(const Fd& descriptor, const fs::path& path, std::string_view 
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return std::unexpected(file_error("write", path, errno));
     bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
-// A rename is on disk only when its folder is. Some file systems refuse to sync a folder (EINVAL);
-// they order it anyhow.
-Result<> sync_folder(const fs::path& folder) {
-  const Fd descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor.is_open()) return std::unexpected(file_error("open", folder, errno));
-  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) {
-    return std::unexpected(file_error("sync", folder, errno));
   }
   return {};
 }

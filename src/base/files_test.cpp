@@ -69,10 +69,13 @@ TEST(Files, AFileAboveTheLimitIsRefused) {
   EXPECT_FALSE(read_text(folder.path() / "a", 4));
 }
 
-TEST(Files, AFullDiskIsSaidWithPathAndAdvice) {
+TEST(Files, AFullDiskAndAQuotaAreSaidWithPathAndAdvice) {
   const auto error = file_error("write", "/run/x", ENOSPC);
   EXPECT_EQ(error.message, "cannot write /run/x: no space left on device");
   EXPECT_THAT(error.hint, HasSubstr("free some space"));
+  EXPECT_THAT(file_error("write", "/run/x", EDQUOT).hint, HasSubstr("free some space"));
+  EXPECT_THAT(file_error("write", "/run/x", EROFS).hint, HasSubstr("who may write there"));
+  EXPECT_THAT(file_error("open", "/run/x", EMFILE).hint, HasSubstr("ulimit -n"));
 }
 
 TEST(Files, TheTailStartsNotBeforeFrom) {

@@ -46,11 +46,12 @@ struct Launch {
   std::vector<char*> argv, envp;
   cpu_set_t cores{};
   std::array<int, 3> descriptors{};  // all above 2
+  const Fence* fence = nullptr;      // none: it may do what we may
   int report = -1;                   // close-on-exec: end of file says that exec worked
   pid_t parent = 0;
 };
 
-enum class Stage : int { kFolder, kCores, kExec };
+enum class Stage : int { kFolder, kCores, kFence, kExec };
 struct LaunchFailure {
   Stage stage;
   int error_number;
@@ -76,7 +77,8 @@ void reset_signals() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launch.parent) ::_exit(127);  // the parent died before the line above
   reset_signals();
-  const rlimit no_core{0, 0};
+  // One byte: no file is so short, and the kernel also takes it as a no where cores go to a program, whatever the limit.
+  const rlimit no_core{1, 1};
   ::setrlimit(RLIMIT_CORE, &no_core);
   // When memory runs out, the kernel should take this process and not the coordinator.
   const int badness = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -92,6 +94,7 @@ void reset_signals() {
       ::sched_setaffinity(0, sizeof launch.cores, &launch.cores) != 0) {
     give_up(launch, Stage::kCores);
   }
+  if (launch.fence != nullptr && !launch.fence->enter()) give_up(launch, Stage::kFence);
   ::execve(launch.file.c_str(), launch.argv.data(), launch.envp.data());
   give_up(launch, Stage::kExec);
 }
@@ -140,6 +143,10 @@ Error launch_error(const LaunchFailure& failure, const ChildSpec& spec) {
                    fmt::format("cannot run {} on the cores asked for: {}", spec.argv[0],
                                errno_words(failure.error_number)),
                    "name cores that this machine has and that we may use ([target] cores)"};
+    case Stage::kFence:
+      return Error{ErrorKind::kEnvironment,
+                   fmt::format("cannot confine {}: {}", spec.argv[0], errno_words(failure.error_number)),
+                   "`[engines.NAME] confine = false` runs it without"};
     case Stage::kExec:
       break;
   }
@@ -186,6 +193,11 @@ Result<Launched> launch(const ChildSpec& spec, std::vector<std::string> environm
   }
   launch.descriptors = {input.read.get(), output.write.get(), errors.write.get()};
   launch.report = report.write.get();
+  std::optional<Fence> fence;
+  if (spec.confinement) {
+    fence = FIEL_TRY(Fence::create(*spec.confinement));
+    launch.fence = &*fence;
+  }
 
   // vfork: the child borrows our memory until it has become the program, so that nothing is copied, and none of our pages
   // has to be taken back by a page fault afterwards. No handler of ours may run in it: signals wait until it has reset them.

@@ -43,6 +43,11 @@ using Result = std::expected<T, Error>;
   return std::unexpected(Error{kind, std::move(message), std::move(hint)});
 }
 
+/// What the user gave us is wrong: a contract, a model, data.
+[[nodiscard]] inline std::unexpected<Error> refuse(std::string message, std::string hint) {
+  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
+}
+
 namespace detail {
 template <class T>
 T unwrap(Result<T>&& result) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/subprocess.h"
 
 namespace fiel {
@@ -19,11 +19,6 @@ constexpr double kTickSeconds =
     0.02;  // how often we ask for the end where the kernel can't tell us
 constexpr double kLookSeconds = 0.05;
 WhileWaiting* innermost = nullptr;  // the coordinator is one thread
-
-double now_seconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 void read_errors(Child& child, std::string& tail) {
   if (read_available(child.errors(), tail, kReadBytes) == Flow::kClosed) child.errors().close();
@@ -58,8 +53,9 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv,
                                   const ProgramOptions& options) {
   Child child = FIEL_TRY(Child::start({.argv = argv,
                                        .environment = options.environment,
-                                       .working_folder = options.working_folder}));
-  const double start = now_seconds();
+                                       .working_folder = options.working_folder,
+                                       .confinement = options.confinement}));
+  const double start = steady_seconds();
   ProgramResult result;
   std::string_view rest = options.input;
   for (bool ended = false; !ended;) {
@@ -67,7 +63,7 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv,
       rest = {};
       child.input().close();
     }
-    const double left = start + options.timeout_seconds - now_seconds();
+    const double left = start + options.timeout_seconds - steady_seconds();
     if (!(left > 0)) {
       child.end(kGraceSeconds);
       return fail(ErrorKind::kTimeout,
@@ -90,7 +86,7 @@ Result<ProgramResult> run_program(const std::vector<std::string>& argv,
                   fmt::format("{} wrote more than {} bytes", argv[0], options.max_output_bytes));
     }
   }
-  result.seconds = now_seconds() - start;
+  result.seconds = steady_seconds() - start;
   result.exit = child.end(0);
   return result;
 }

@@ -11,11 +11,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/launch.h"
 #include "base/proc.h"
 
@@ -61,11 +61,6 @@ bool passes_on(std::string_view name) {
                                                              "LD_LIBRARY_PATH"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() || name.starts_with("LC_") ||
          name.starts_with("PYTHON");
-}
-
-double now_seconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
 }
 
 void nap_one_millisecond() { ::poll(nullptr, 0, 1); }
@@ -145,9 +140,9 @@ bool Child::has_ended() {
 }
 
 bool Child::wait_for_end(double seconds) {
-  const double deadline = now_seconds() + seconds;
+  const double deadline = steady_seconds() + seconds;
   while (!has_ended()) {
-    const double left = deadline - now_seconds();
+    const double left = deadline - steady_seconds();
     if (!(left > 0)) return false;
     if (end_descriptor_.is_open()) {
       pollfd watch{end_descriptor_.get(), POLLIN, 0};
@@ -171,13 +166,13 @@ ExitState Child::end(double grace_seconds) {
   constexpr double kPatienceSeconds =
       2;  // a process deep in a driver may not even take SIGKILL at once
   wait_for_end(kPatienceSeconds);
-  const double deadline = now_seconds() + kPatienceSeconds;
+  const double deadline = steady_seconds() + kPatienceSeconds;
   do {
     reap_group();
     if (!reap_orphans() && (::kill(-pid_, 0) != 0 && errno == ESRCH)) break;
     ::kill(-pid_, SIGKILL);
     nap_one_millisecond();
-  } while (now_seconds() < deadline);
+  } while (steady_seconds() < deadline);
   forget(pid_);
   pid_ = 0;
   output_.close();

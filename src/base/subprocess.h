@@ -2,7 +2,7 @@
 // worker protocol.
 //
 //   a child     a process group of its own; dies when we die; a cleaned environment; no core file;
-//               no descriptor but 0, 1 and 2
+//               no descriptor but 0, 1 and 2; confined where asked (confine.h)
 //   its end     SIGTERM, grace, SIGKILL to the whole group, stopped or not; what left the group
 //               comes to us as an orphan (we are its subreaper), is known by a mark in its
 //               environment, and is killed too
@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/files.h"
 #include "base/result.h"
 
@@ -43,6 +44,7 @@ struct ChildSpec {
   std::filesystem::path working_folder = {};            // empty: ours
   std::filesystem::path error_log = {};  // standard error is appended there; empty: a pipe
   std::vector<int> cores = {};           // CPU affinity; empty: unchanged
+  std::optional<Confinement> confinement = {};  // none: it may do what we may
 };
 
 class Child {
@@ -120,6 +122,7 @@ struct ProgramOptions {
   std::filesystem::path working_folder = {};
   std::map<std::string, std::string> environment = {};
   int cancel_fd = -1;  // readable: stop
+  std::optional<Confinement> confinement = {};
 };
 
 struct ProgramResult {

@@ -9,7 +9,7 @@
 namespace fiel {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kCompareFooter = R"(
 Two runs may be compared where they asked the same question (model, data, traffic, accuracy, objective, limits) on the same
 machine (CPU, cores) of the same engines. What else changed is listed. A run may still be going on.
 
@@ -38,7 +38,7 @@ void add_compare(CLI::App& app, Cli& cli) {
   command->add_option("FIRST", arguments->first, "run folder")->required();
   command->add_option("SECOND", arguments->second, "run folder")->required();
   command->add_flag("--json", arguments->json, "the result as one JSON document");
-  command->footer(kFooter);
+  command->footer(kCompareFooter);
   command->callback([arguments, &cli] {
     auto status = run_compare(*arguments);
     cli.status = status ? *status : report_error(status.error());

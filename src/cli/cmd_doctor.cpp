@@ -23,7 +23,7 @@ namespace {
 constexpr double kLookSeconds = 1.0;
 constexpr std::array<double, 3> kProofMinutes = {1, 5, 20};
 
-constexpr const char* kFooter = R"(
+constexpr const char* kDoctorFooter = R"(
 Without a contract or model a built-in loop on one core is timed. With one, the baseline's artifact is built, judged, and
 timed against itself under two names.
 
@@ -159,7 +159,7 @@ void add_doctor(CLI::App& app, Cli& cli) {
   command->add_option("--time", arguments->time, "of the A/A, e.g. 1m; 0s leaves it out")->capture_default_str();
   command->add_flag("--json", arguments->json, "the result as one JSON document");
   command->add_option("--seed", arguments->seed, "order of samples and rounds")->capture_default_str();
-  command->footer(kFooter);
+  command->footer(kDoctorFooter);
   command->callback([arguments, &cli] {
     cli.status = end_of_one_off(run_doctor(*arguments, cli));
   });

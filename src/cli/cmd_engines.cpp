@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/confine.h"
 #include "cli/command.h"
 #include "tune/engines.h"
 
@@ -36,6 +37,9 @@ ExitStatus run_engines(const EnginesArguments& arguments, const Cli& cli) {
     }
     all.push_back(std::move(json));
   }
+  const KernelGuards guards = kernel_guards();
+  text += fmt::format("workers are confined: {}\n", enforced_guards(guards));
+  for (const std::string& missing : missing_guards(guards)) text += fmt::format("  not here: {}\n", missing);
   text += "other engines: any program that speaks docs/protocol.md, named by [engines.NAME] worker in the contract\n";
   const ExitStatus printed = print_result(arguments.json ? all.dump(1) + "\n" : text);
   return printed != ExitStatus::kDecided || any ? printed : ExitStatus::kEnvironment;

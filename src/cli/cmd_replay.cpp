@@ -5,11 +5,12 @@
 
 #include "cli/command.h"
 #include "replay/replay.h"
+#include "replay/stopping.h"
 
 namespace fiel {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kReplayFooter = R"(
 SPACE is a recording: T4 (.json, .json.gz), CSV (last column = cost, smaller is better; a row counts one second), or fiel's
 own (.jsonl). A first visit of a configuration advances a virtual clock by the time recorded for it, failures included;
 only recorded configurations can be asked for.
@@ -21,7 +22,8 @@ struct ReplayArguments {
   int repeats = 100, timings = 3;
   std::int64_t evaluations = 250;
   std::uint64_t seed = 1;
-  bool json = false, dump = false;
+  double spread = 1;
+  bool json = false, dump = false, stopping = false;
 };
 
 Result<ExitStatus> run_replay(const ReplayArguments& arguments) {
@@ -36,6 +38,10 @@ Result<ExitStatus> run_replay(const ReplayArguments& arguments) {
   if (!arguments.start.empty()) options.start = arguments.start == "random" ? StartAt::kRandom : StartAt::kDefault;
   if (options.start == StartAt::kDefault && !recording.default_route) {
     return fail(ErrorKind::kUsage, fmt::format("{} does not say which configuration is the default", recording.name), "leave --start out");
+  }
+  if (arguments.stopping) {
+    const StoppingSummary summary = FIEL_TRY(replay_stopping(recording, {.replay = options, .spread = arguments.spread}));
+    return print_result(arguments.json ? stopping_json(summary).dump(1) + "\n" : stopping_text(summary));
   }
   const ReplaySummary summary = FIEL_TRY(replay(recording, options));
   return print_result(arguments.json ? replay_json(summary).dump(1) + "\n" : replay_text(summary));
@@ -60,9 +66,15 @@ void add_replay(CLI::App& app, Cli& cli) {
   command->add_option("--timings", arguments->timings, "with --noise recorded: drawn per visit, their median is told")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  CLI::Option* stopping = command->add_flag("--stopping", arguments->stopping,
+                                            "where the search would end by its own rules, for plans of 0 to 1e9 executions and for none, "
+                                            "beside the best fixed number of trials");
+  command->add_option("--spread", arguments->spread, "with --stopping: costs made to differ by up to so many times")
+      ->check(CLI::Range(1.0, 1e6))
+      ->needs(stopping);
   command->add_flag("--json", arguments->json, "the result as one JSON document");
   command->add_flag("--dump", arguments->dump, "no search: the recorded space as one JSON document");
-  command->footer(kFooter);
+  command->footer(kReplayFooter);
   command->callback([arguments, &cli] { cli.status = end_of(run_replay(*arguments)); });
 }
 

@@ -19,6 +19,7 @@ struct TuneArguments {
   std::string budget;
   std::string strategy = "auto";
   std::string routes;
+  std::string start_from;
   std::int64_t candidates = 0;
   std::uint64_t seed = 1;
   bool json = false;
@@ -26,24 +27,36 @@ struct TuneArguments {
   bool dry_run = false;
 };
 
-// contract.toml -> contract.run, then contract.run-2, ...: the first that holds no run.
-std::filesystem::path free_folder(const std::filesystem::path& target) {
+// contract.toml -> contract.run, then contract.run-2, ...: the first that holds no run, and those before it, newest first.
+struct RunFolders {
+  std::filesystem::path free;
+  std::vector<std::filesystem::path> earlier;
+};
+
+RunFolders run_folders(const std::filesystem::path& target) {
   const std::string stem = target.stem().string();
+  RunFolders folders;
   for (int number = 1;; ++number) {
-    const std::string name = number == 1 ? stem + ".run" : fmt::format("{}.run-{}", stem, number);
-    if (!std::filesystem::exists(std::filesystem::path(name) / "run.db")) return std::filesystem::absolute(name);
+    const auto folder = std::filesystem::absolute(number == 1 ? stem + ".run" : fmt::format("{}.run-{}", stem, number));
+    if (!std::filesystem::exists(folder / "run.db")) {
+      folders.free = folder;
+      return folders;
+    }
+    folders.earlier.insert(folders.earlier.begin(), folder);
   }
 }
 
 Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
   Contract contract = FIEL_TRY(contract_of({.target = arguments.target, .data = arguments.data}, "tune", cli));
-  TuneOptions options{.folder = arguments.folder.empty() ? free_folder(arguments.target)
-                                                         : std::filesystem::absolute(arguments.folder),
+  RunFolders folders = run_folders(arguments.target);
+  TuneOptions options{.folder = arguments.folder.empty() ? folders.free : std::filesystem::absolute(arguments.folder),
                       .strategy = arguments.strategy,
                       .routes = arguments.routes,
                       .seed = arguments.seed,
                       .wall_seconds = {},
                       .candidates = {}};
+  if (arguments.start_from.empty() && arguments.folder.empty()) options.earlier_runs = std::move(folders.earlier);
+  if (!arguments.start_from.empty() && arguments.start_from != "none") options.start_from = std::filesystem::absolute(arguments.start_from);
   if (!arguments.budget.empty()) {
     auto wall = parse_duration(arguments.budget);
     if (!wall) return std::unexpected(std::move(wall).error().with_context("--budget"));
@@ -75,6 +88,9 @@ void add_tune(CLI::App& app, Cli& cli) {
   command->add_option("--routes", arguments->routes,
                       "restrict the space: 'NUM_STREAMS=[1|2] shape=static'; knobs not named stay at their default, "
                       "'...' keeps them free");
+  command->add_option("--start-from", arguments->start_from,
+                      "a run whose winner is tried first, if it was proven with the same model, engine and machine; none: no such "
+                      "start (default: the newest <contract>.run that has a winner, without -o)");
   command->add_option("--seed", arguments->seed, "same seed, same decisions")->capture_default_str();
   add_output_flags(*command, arguments->json, arguments->json_lines);
   command->add_flag("--dry-run", arguments->dry_run, "show the space, what is decidable and the budget, then stop");

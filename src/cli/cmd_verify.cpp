@@ -15,7 +15,7 @@
 namespace fiel {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kVerifyFooter = R"(
 A regression check, not a proof: nothing is charged to the hold-out's ledger, and nothing that is said here adds to what the
 run proved. Accuracy is judged by point estimates against a reference made afresh. Speed: 8 sessions of fresh process pairs
 against what the bundle was proven faster than; the alarm is that at most one of them was faster by more than min_gain.
@@ -153,7 +153,7 @@ void add_verify(CLI::App& app, Cli& cli) {
   command->add_flag("--quick", arguments->quick, "seal and environment only");
   command->add_flag("--json", arguments->json, "the result as one JSON document");
   command->add_option("--seed", arguments->seed, "order of samples and rounds")->capture_default_str();
-  command->footer(kFooter);
+  command->footer(kVerifyFooter);
   command->callback([arguments, &cli] {
     cli.status = end_of_one_off(run_verify(*arguments, cli));
   });

@@ -26,6 +26,7 @@ void add_show(CLI::App& app, Cli& cli);
 void add_report(CLI::App& app, Cli& cli);
 void add_compare(CLI::App& app, Cli& cli);
 void add_export(CLI::App& app, Cli& cli);
+void add_import(CLI::App& app, Cli& cli);
 void add_verify(CLI::App& app, Cli& cli);
 void add_check(CLI::App& app, Cli& cli);
 void add_bench(CLI::App& app, Cli& cli);

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kMainFooter = R"(
 Exit status: 0 decided (improved or not improved), 2 usage, contract or data, 3 undecided (doctor: too noisy), 4 infeasible,
 5 environment (engine missing, disk full), 6 seal broken (verify), 7 another environment (verify),
 8 not accurate (check, bench, verify), 9 not faster (bench, verify), 130 interrupted (fiel resume goes on), 70 a bug of fiel.
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   CLI::App app("fiel finds the fastest way to run a neural network on this machine that is still accurate.", "fiel");
   app.set_version_flag("--version", fmt::format("fiel {}", fiel::kVersion));
   app.require_subcommand(1);
-  app.footer(kFooter);
+  app.footer(kMainFooter);
   fiel::add_init(app, cli);
   fiel::add_tune(app, cli);
   fiel::add_resume(app, cli);
@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   fiel::add_report(app, cli);
   fiel::add_compare(app, cli);
   fiel::add_export(app, cli);
+  fiel::add_import(app, cli);
   fiel::add_verify(app, cli);
   fiel::add_check(app, cli);
   fiel::add_bench(app, cli);

@@ -194,10 +194,6 @@ void check_outputs(const Contract& contract, const OnnxModel& model, Findings& f
   }
 }
 
-std::unexpected<Error> refuse(std::string message, std::string hint) {
-  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
-}
-
 /// Values of a declared range; one that lies outside would be undefined behaviour in many a Gather.
 Result<> check_range(const std::string& name, const Tensor& tensor, const InputRange& range) {
   const auto count = *element_count(tensor.shape);

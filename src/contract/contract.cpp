@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kContractFormat = 1;
 
 using Section = void (*)(TableReader&, const SectionContext&, Contract&);
 
@@ -46,7 +46,7 @@ void read_sections(TableReader& top, const SectionContext& context, Contract& co
   top.require("fiel", "write fiel = 1 at the top, the format of this contract");
   if (const TomlValue* format = top.value("fiel")) {
     const auto* number = std::get_if<std::int64_t>(&format->data);
-    if (number == nullptr || *number != kFormat) {
+    if (number == nullptr || *number != kContractFormat) {
       top.problem("fiel", fmt::format("wants 1, the only format that this fiel reads; found {}",
                                       describe(*format)));
     }

@@ -105,6 +105,7 @@ struct VariantFile {
   std::string digest = {};      // SHA-256, once the files are read (model/model_file.h)
   std::vector<std::string> program = {};
   double timeout_seconds = 600;  // of the program
+  bool confine = true;           // false: the program may do whatever the user may
 };
 
 struct EngineTarget {
@@ -113,6 +114,9 @@ struct EngineTarget {
       worker;  // empty: fiel's own worker beside the fiel program; a bare name: looked up on PATH
   std::filesystem::path library;       // for the worker to load: --library
   std::vector<std::string> arguments;  // passed to the worker program (scripted engine: its script)
+  bool confine = true;                 // false: the worker may do whatever the user may
+  bool network = false;                // sockets for a confined one
+  std::vector<std::filesystem::path> writable = {};  // what a confined one may write besides its own folders
 };
 
 struct Limits {
@@ -122,9 +126,19 @@ struct Limits {
   std::optional<std::int64_t> artifact_bytes;
 };
 
+/// Limits of single phases, within the whole.
+struct PhaseLimits {
+  std::optional<double> search_seconds = {};  // building, probing and first timings
+  std::optional<double> gate_seconds = {};    // full judgement on tuning data, after the search
+  std::optional<double> race_seconds = {};
+  std::optional<double> proof_seconds = {};   // of speed, on the hold-out, and of how much
+};
+
 struct Budget {
   double wall_seconds = 15 * 60;
-  std::optional<std::int64_t> candidates;  // at most so many candidates are built
+  std::optional<std::int64_t> candidates;  // at most so many candidates are built in the search
+  std::optional<std::int64_t> disk_bytes;  // artifacts and variants together
+  PhaseLimits phases = {};
   std::optional<std::int64_t> executions;
   std::optional<double> serving_cost_per_hour;
   std::optional<double> tuning_cost_per_hour;

@@ -15,6 +15,20 @@ namespace {
 
 constexpr std::string_view kGood = kFullContract;
 
+TEST(Contract, WorkersAreConfinedUnlessItSaysOtherwise) {
+  const auto read = [](std::string_view more) {
+    std::string text(kGood);
+    const std::string_view key = "arguments = [\"--fast\"]";
+    return parse_contract(text.replace(text.find(key), key.size(), more), "/here/contract.toml").value().engines[1];
+  };
+  EXPECT_TRUE(read("").confine);
+  EXPECT_FALSE(read("").network);
+  EXPECT_FALSE(read("confine = false").confine);
+  const EngineTarget open = read("network = true\nwritable = [\"cache\", \"/dev/shm\"]");
+  EXPECT_TRUE(open.confine && open.network);
+  EXPECT_EQ(open.writable, (std::vector<std::filesystem::path>{"/here/cache", "/dev/shm"}));
+}
+
 TEST(Contract, EveryKeyArrivesWhereItBelongs) {
   const auto read = parse_contract(std::string(kGood), "/here/contract.toml");
   ASSERT_TRUE(read) << read.error().message;
@@ -56,6 +70,9 @@ TEST(Contract, EveryKeyArrivesWhereItBelongs) {
   EXPECT_EQ(c.budget.candidates, 40);
   EXPECT_EQ(c.budget.executions, 5'000'000);
   EXPECT_EQ(c.budget.tuning_cost_per_hour, 1.0);
+  EXPECT_EQ(c.budget.disk_bytes, 20'000'000'000);
+  EXPECT_EQ(c.budget.phases.search_seconds, 480.0);
+  EXPECT_EQ(c.budget.phases.proof_seconds, 300.0);
   EXPECT_EQ(c.place("accuracy.task[1].evaluator"),
             "/here/contract.toml:55: accuracy.task.evaluator");
 }
@@ -151,6 +168,8 @@ const Bad kBad[] = {
     {"arguments = [\"--fast\"]", "arguments = [1]",
      "c.toml:23: engines.mine.arguments: wants a list of texts such as [\"a\", \"b\"], found the "
      "number 1 in it"},
+    {"arguments = [\"--fast\"]", "confine = false\nnetwork = true",
+     "c.toml:24: engines.mine.network: opens a confined worker, and confine = false opens this one for everything: leave one out"},
     {"scenario = \"single_stream\"", "scenario = \"singel_stream\"",
      "c.toml:25: workload.scenario: wants one of single_stream, offline, server, found the text "
      "\"singel_stream\": did you mean 'single_stream'?"},
@@ -260,6 +279,7 @@ const Bad kBad[] = {
     {"tuning_cost_per_hour = 1", "",
      "c.toml:61: budget.serving_cost_per_hour: has no counterpart: break-even needs both "
      "serving_cost_per_hour and tuning_cost_per_hour"},
+    {"search = \"8 min\"", "serch = \"8 min\"", "c.toml:65: budget.phases.serch: unknown key: did you mean 'search'?"},
     {"[budget]", "[budgt]", "c.toml:57: budgt: unknown key: did you mean 'budget'?"},
     {"fiel = 1", "fiel = 1\nfiel = 1",
      "c.toml:2: not TOML: Error while parsing key-value pair: cannot redefine existing integer "
@@ -319,12 +339,15 @@ TEST(Contract, ReadyVariantsHaveNamesOfTheirOwn) {
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->variants[0].program, (std::vector<std::string>{"python3", "-u"}));
   EXPECT_EQ(made->variants[0].timeout_seconds, 120);
+  EXPECT_TRUE(made->variants[0].confine);
   EXPECT_EQ(said("[[variant]]\nname = \"a\"\nmodel = \"m.onnx\"\nprogram = [\"python3\"]\n"),
             fmt::format("c.toml:{}: variant.program: is there beside a model: a variant is a ready file, or what a program makes", line + 3));
   EXPECT_EQ(said("[[variant]]\nname = \"int8_mine\"\nmodel = \"m.onnx\"\n"),
             fmt::format("c.toml:{}: variant.name: 'int8_mine' is a name of fiel's own variants: take another", line + 1));
   EXPECT_EQ(said("[[variant]]\nname = \"a b\"\nmodel = \"m.onnx\"\n"),
-            fmt::format("c.toml:{}: variant.name: 'a b' is no value of a knob: letters, digits, _ - and .", line + 1));
+            fmt::format("c.toml:{}: variant.name: 'a b' is no value of a knob: letters, digits, _ - and, not in front, .", line + 1));
+  EXPECT_EQ(said("[[variant]]\nname = \"..\"\nprogram = [\"python3\"]\n"),
+            fmt::format("c.toml:{}: variant.name: '..' is no value of a knob: letters, digits, _ - and, not in front, .", line + 1));
   EXPECT_EQ(said("[[variant]]\nname = \"a\"\n"),
             fmt::format("c.toml:{}: variant.model: is missing: model = \"nncf.onnx\", a file that an engine can read", line));
   EXPECT_EQ(said("[[variant]]\nname = \"a\"\nmodel = \"m.onnx\"\n[[variant]]\nname = \"a\"\nmodel = \"n.onnx\"\n"),

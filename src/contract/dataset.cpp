@@ -22,10 +22,6 @@ constexpr double kCalibrationBelow = 0.1;
 constexpr double kTuningBelow = 0.5;
 constexpr std::size_t kShownPairs = 5;
 
-std::unexpected<Error> refuse(std::string message, std::string hint) {
-  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
-}
-
 struct NamedSet {
   std::string name;
   const SampleSet* set;

@@ -67,6 +67,12 @@ candidates = 40
 executions = 5_000_000
 serving_cost_per_hour = 0.40
 tuning_cost_per_hour = 1
+disk = "20 GB"
+[budget.phases]
+search = "8 min"
+gate = "3 min"
+race = "2 min"
+proof = "5 min"
 )";
 
 }  // namespace fiel

@@ -9,7 +9,7 @@
 namespace fiel {
 namespace {
 
-constexpr const char* kMake = R"(
+constexpr const char* kMakeSamples = R"(
 import numpy as np, onnx, os
 from onnx import helper as h, TensorProto as T
 v = h.make_tensor_value_info
@@ -25,7 +25,7 @@ open('labelled/labels.csv', 'w').write('sample,label\n' + ''.join(f'{i},{i % 3}\
 
 TEST(Init, TheProposedContractIsReadableAndAsksWhatOnlyTheUserKnows) {
   const TestFolder folder;
-  ASSERT_TRUE(folder.python(kMake));
+  ASSERT_TRUE(folder.python(kMakeSamples));
   const OnnxModel model = read_onnx_model(folder / "model.onnx").value();
   const std::string text = propose_contract(model, {"openvino", "onnxruntime"});
   const auto contract = parse_contract(text, folder / "contract.toml");
@@ -42,7 +42,7 @@ TEST(Init, TheProposedContractIsReadableAndAsksWhatOnlyTheUserKnows) {
 
 TEST(Init, TheProposalStaysReadableWhenItsQuestionsAreAnswered) {
   const TestFolder folder;
-  ASSERT_TRUE(folder.python(kMake));
+  ASSERT_TRUE(folder.python(kMakeSamples));
   std::string text = propose_contract(read_onnx_model(folder / "model.onnx").value(), {"openvino"});
   for (const char* start : {"# [", "# weight", "# x =", "# \"in", "# range", "# output", "# metric",
                             "# min ", "# small", "# cores", "# latency"}) {
@@ -61,7 +61,7 @@ TEST(Init, TheProposalStaysReadableWhenItsQuestionsAreAnswered) {
 
 TEST(Init, TheScriptWritesSamplesThatFit) {
   const TestFolder folder;
-  ASSERT_TRUE(folder.python(kMake));
+  ASSERT_TRUE(folder.python(kMakeSamples));
   const OnnxModel model = read_onnx_model(folder / "model.onnx").value();
   ASSERT_TRUE(folder.python(sample_script(model)));
   const auto set =
@@ -72,7 +72,7 @@ TEST(Init, TheScriptWritesSamplesThatFit) {
 
 TEST(Init, AModelWithDataNeedsNoContractOfTheUsers) {
   const TestFolder folder;
-  ASSERT_TRUE(folder.python(kMake));
+  ASSERT_TRUE(folder.python(kMakeSamples));
   for (const auto& [data, evaluator] :
        {std::pair{"labelled", BuiltinEvaluator::kTop1}, {"plain", BuiltinEvaluator::kAgreement}}) {
     const auto text = default_contract_text(folder / "model.onnx", folder / data, {"openvino"});

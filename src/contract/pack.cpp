@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kPackFormat = 1;
 constexpr std::int64_t kAlignment =
     64;  // a cache line, and what engines ask of tensors that they read in place
 
@@ -47,7 +47,7 @@ Sample sample_from(const Json& json, std::int64_t pack_bytes, bool& good) {
 }
 
 std::optional<PackRecord> record_from(const Json& json, const fs::path& pack) {
-  if (json.at("format") != kFormat) return std::nullopt;
+  if (json.at("format") != kPackFormat) return std::nullopt;
   PackRecord record;
   record.key = json.at("key");
   record.pack_bytes = json.at("pack_bytes");
@@ -121,7 +121,7 @@ Result<> write_pack_record(const PackRecord& record) {
     files.push_back({file.name, file.bytes, file.modified_ns});
   Json samples = Json::array();
   for (const Sample& sample : set.samples) samples.push_back(to_json(sample));
-  const Json json = {{"format", kFormat},         {"key", record.key},
+  const Json json = {{"format", kPackFormat},         {"key", record.key},
                      {"files", std::move(files)}, {"pack_bytes", record.pack_bytes},
                      {"digest", set.digest},      {"has_labels", set.has_labels},
                      {"warnings", set.warnings},  {"samples", std::move(samples)}};

@@ -28,10 +28,6 @@ constexpr std::string_view kStack = "inputs.npz";
 constexpr std::string_view kTestFolder = "test_data_set_";
 constexpr std::size_t kNamed = 5;  // so many are named in a message, the rest is counted
 
-std::unexpected<Error> refuse(std::string message, std::string hint) {
-  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
-}
-
 std::string some_of(const std::vector<std::string>& names) {
   const std::vector<std::string> first(
       names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamed)));

@@ -1,5 +1,4 @@
-// [target], [engines], [workload], [limits], [speed] and [budget]: where, for which traffic, within
-// what.
+// [target], [engines], [workload], [limits] and [speed]: where, for which traffic, within what.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace fiel {
 namespace {
 
-const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "fake"};
+const std::vector<std::string> kOwnEngines{"openvino", "onnxruntime", "trtexec", "fake"};
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -23,7 +22,6 @@ bool is_engine_name(std::string_view name) {
 
 bool is_fraction(double x) { return x >= 0 && x < 1; }
 bool is_confidence(double x) { return x > 0.5 && x < 1; }
-bool is_price(double x) { return x >= 0 && std::isfinite(x); }
 
 }  // namespace
 
@@ -76,6 +74,19 @@ void read_engines(TableReader& table, const SectionContext& context, Contract& c
     target.library = context.file(engine_table, "library");
     if (auto arguments = engine_table.texts("arguments")) {
       target.arguments = context.program(engine_table, "arguments", std::move(*arguments));
+    }
+    target.confine = engine_table.boolean("confine").value_or(true);
+    target.network = engine_table.boolean("network").value_or(false);
+    for (const std::string& path : engine_table.texts("writable").value_or(std::vector<std::string>{})) {
+      target.writable.push_back(context.resolve(path));
+      std::error_code code;
+      if (context.existence == Existence::kNow && !std::filesystem::exists(target.writable.back(), code)) {
+        engine_table.problem("writable", fmt::format("there is no {}: make it first", target.writable.back().string()));
+      }
+    }
+    for (const char* key : {"network", "writable"}) {
+      if (target.confine || !engine_table.has(key)) continue;
+      engine_table.problem(key, "opens a confined worker, and confine = false opens this one for everything: leave one out");
     }
     engine_table.finish();
     target.name = name;
@@ -160,22 +171,6 @@ void read_speed(TableReader& table, Contract& contract) {
       table.number("confidence", "a confidence above 0.5 and below 1", is_confidence);
   contract.min_gain = gain.value_or(contract.min_gain);
   contract.speed_confidence = confidence.value_or(contract.speed_confidence);
-}
-
-void read_budget(TableReader& table, Contract& contract) {
-  contract.budget.wall_seconds = table.seconds("wall").value_or(contract.budget.wall_seconds);
-  contract.budget.candidates = table.integer("candidates", 1, INT64_MAX);
-  contract.budget.executions = table.integer("executions", 1, INT64_MAX);
-  contract.budget.serving_cost_per_hour =
-      table.number("serving_cost_per_hour", "a price of at least 0", is_price);
-  contract.budget.tuning_cost_per_hour =
-      table.number("tuning_cost_per_hour", "a price of at least 0", is_price);
-  const bool serving = table.has("serving_cost_per_hour");
-  if (serving != table.has("tuning_cost_per_hour")) {
-    table.problem(
-        serving ? "serving_cost_per_hour" : "tuning_cost_per_hour",
-        "has no counterpart: break-even needs both serving_cost_per_hour and tuning_cost_per_hour");
-  }
 }
 
 }  // namespace fiel

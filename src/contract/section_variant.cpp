@@ -15,8 +15,9 @@ bool is_taken(std::string_view name) {
   return name == "float32" || name == "fp16" || name == "bf16" || name.starts_with("int8") || name.ends_with("_int8");
 }
 
+// Also the name of its folder in the run's: ".." would be the run's own.
 bool is_word(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; });
+  return !name.starts_with('.') && std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; });
 }
 
 void read_program(TableReader& table, const SectionContext& context, VariantFile& file) {
@@ -24,6 +25,7 @@ void read_program(TableReader& table, const SectionContext& context, VariantFile
   auto words = table.texts("program");
   if (words && words->empty()) table.problem("program", "is empty: write [\"python3\", \"quantise.py\"]");
   if (words && !words->empty()) file.program = context.program(table, "program", std::move(*words));
+  file.confine = table.boolean("confine").value_or(true);
   file.timeout_seconds = table.seconds("timeout").value_or(file.timeout_seconds);
 }
 
@@ -37,7 +39,7 @@ void read_variants(TableReader& top, const SectionContext& context, Contract& co
     VariantFile file{.name = table.text("name").value_or(""), .model = context.file(table, "model")};
     if (table.has("program")) read_program(table, context, file);
     if (!is_word(file.name)) {
-      table.problem("name", fmt::format("'{}' is no value of a knob: letters, digits, _ - and .", file.name));
+      table.problem("name", fmt::format("'{}' is no value of a knob: letters, digits, _ - and, not in front, .", file.name));
     } else if (is_taken(file.name)) {
       table.problem("name", fmt::format("'{}' is a name of fiel's own variants: take another", file.name));
     } else if (!file.name.empty() && !seen.insert(file.name).second) {

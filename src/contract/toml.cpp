@@ -9,7 +9,7 @@
 namespace fiel {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20;  // a contract has a few kilobytes
+constexpr std::size_t kMaxContractBytes = 1 << 20;  // a contract has a few kilobytes
 
 TomlTable to_table(const toml::table& table);
 
@@ -43,7 +43,7 @@ TomlTable to_table(const toml::table& table) {
 }  // namespace
 
 Result<TomlTable> parse_toml(std::string_view text, std::string_view file) {
-  if (text.size() > kMaxBytes) {
+  if (text.size() > kMaxContractBytes) {
     return fail(ErrorKind::kContract,
                 fmt::format("{} has {} bytes: that is no contract", file, text.size()));
   }

@@ -29,15 +29,28 @@ Deadlines deadlines_for(const Contract& contract) {
   return deadlines;
 }
 
+double seconds_for_building(const Lab& lab, double deadline) {
+  if (!lab.builds_end_at_seconds) return deadline;
+  constexpr double kLeast = 0.05;  // a deadline of nothing would be no deadline
+  return std::clamp(*lab.builds_end_at_seconds - lab.recorder.live_seconds(), kLeast, deadline);
+}
+
+std::optional<Confinement> confinement_of(const EngineTarget& target) {
+  if (!target.confine) return std::nullopt;
+  return Confinement{.writable = target.writable, .network = target.network ? Network::kOpen : Network::kNone};
+}
+
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
-                                              const std::string& log_name) {
+                                              const std::string& log_name, const std::filesystem::path& output) {
   WorkerSpec spec{.argv = engine.argv,
                   .environment = {},
                   .scratch = lab.folder / "scratch" / fmt::format("w{}-{}", getpid(), ++lab.workers_started),
                   .log = lab.folder / "logs" / (log_name + ".log"),
                   // Well above the limit, so that a candidate that only just misses it is measured and named.
                   .memory_limit_bytes = {},
-                  .cores = lab.contract.cores};
+                  .cores = lab.contract.cores,
+                  .confinement = confinement_of(engine.target)};
+  if (spec.confinement && !output.empty()) spec.confinement->writable.push_back(output);
   if (lab.contract.limits.peak_memory_bytes) spec.memory_limit_bytes = 4 * *lab.contract.limits.peak_memory_bytes;
   if (lab.space) {
     for (const auto& [name, value] : route.settings) {
@@ -253,6 +266,16 @@ Json effective_json(const Effective& effective) {
           {"placement", effective.placement},
           {"graph_digest", effective.graph_digest},
           {"ignored", effective.ignored}};
+}
+
+std::int64_t bytes_on_disk(const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_regular_file(path, code)) return static_cast<std::int64_t>(std::filesystem::file_size(path, code));
+  std::int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path, code)) {
+    if (entry.is_regular_file(code)) bytes += static_cast<std::int64_t>(entry.file_size(code));
+  }
+  return bytes;
 }
 
 std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes) {

@@ -2,6 +2,7 @@
 // candidate's process started and loaded, its outputs read. Decides nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -33,6 +34,11 @@ struct EngineHere {
   EngineTarget target;
   std::vector<std::string> argv;
   HelloResult hello;
+
+  /// One of hello's capabilities (docs/protocol.md).
+  bool can(std::string_view capability) const {
+    return std::ranges::find(hello.capabilities, capability) != hello.capabilities.end();
+  }
 };
 
 /// What the full tuning gate saw of a candidate, so that later processes can be held against it.
@@ -77,6 +83,7 @@ struct Lab {
   std::string variants_note = {};                // which kinds of variants there are none of, and why
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
   std::int64_t workers_started = 0;
+  std::optional<double> builds_end_at_seconds = {};  // of the run: where the stage's time is up. None: builds may take their deadline
 };
 
 /// A process with a candidate's artifact loaded.
@@ -97,10 +104,16 @@ struct Deadlines {
   double measure = 120;
 };
 Deadlines deadlines_for(const Contract& contract);
+/// What a build that may take `deadline` by itself has left of its stage's time.
+double seconds_for_building(const Lab& lab, double deadline);
 
-/// Starts a process of `engine` for the settings of `route` that live in the environment.
+/// What the contract lets an engine's workers do; none: all that the user may.
+std::optional<Confinement> confinement_of(const EngineTarget& target);
+
+/// Starts a process of `engine` for the settings of `route` that live in the environment. It may write to its scratch folder,
+/// to `output` where there is one, and to what the contract says.
 Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine, const BuildRoute& route,
-                                              const std::string& log_name);
+                                              const std::string& log_name, const std::filesystem::path& output = {});
 
 /// Settings of a route that go into requests (all but those of kind environment and variant).
 std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route);
@@ -138,6 +151,9 @@ void set_outcome(Json& body, const Failure& failure);
 Json failure_json(const Failure& failure);
 Json effective_json(const Effective& effective);
 Json ports_json(const std::vector<LoadedPort>& ports);
+
+/// Of a plain file, or of all below a folder together; what is not there or can't be read counts nothing.
+std::int64_t bytes_on_disk(const std::filesystem::path& path);
 
 /// What [limits] says of a process's peak memory, in words; empty: within.
 std::string memory_over_limit(const Lab& lab, std::int64_t peak_bytes);

@@ -13,6 +13,19 @@ constexpr double kLastStep = 0.75;  // of all nodes: with fewer in 8 bits there 
 
 }  // namespace
 
+std::vector<double> work_of(std::span<const double> products, std::span<const std::optional<double>> seconds) {
+  double timed = 0, timed_products = 0;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    if (!seconds[i]) continue;
+    timed += *seconds[i];
+    timed_products += products[i];
+  }
+  if (!(timed > 0 && timed_products > 0)) return {products.begin(), products.end()};
+  std::vector<double> work;
+  for (std::size_t i = 0; i < products.size(); ++i) work.push_back(seconds[i].value_or(products[i] * timed / timed_products));
+  return work;
+}
+
 std::vector<NodeCost> float_order(std::vector<NodeCost> nodes) {
   double all = 0;
   for (const NodeCost& node : nodes) all += node.work;

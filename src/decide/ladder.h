@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,12 @@ namespace fiel {
 struct NodeCost {
   std::string name;
   double loss = 0;  // alone in 8 bits
-  double work = 0;  // its share of the time, in any unit
+  double work = 0;  // the time that it takes, in any unit
 };
+
+/// What each node costs, in seconds where they were measured; the others at the rate at which those do their products. Products
+/// where no node's time is known.
+std::vector<double> work_of(std::span<const double> products, std::span<const std::optional<double>> seconds);
 
 inline constexpr int kMostSteps = 8;
 

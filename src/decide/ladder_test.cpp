@@ -27,6 +27,14 @@ TEST(Ladder, WorkOfNothingIsNoReasonToGoFirst) {
   EXPECT_THAT(names(float_order({{"a", 1, 0}, {"b", 2, 0}})), ElementsAre("b", "a"));  // where work is not known
 }
 
+TEST(Ladder, WorkIsTheTimeThatWasMeasuredAndProductsAtItsRateElsewhere) {
+  const std::optional<double> unknown;
+  EXPECT_THAT(work_of(std::vector<double>{100, 300, 50}, std::vector{std::optional(0.002), std::optional(0.002), unknown}),
+              ElementsAre(0.002, 0.002, 0.0005));
+  EXPECT_THAT(work_of(std::vector<double>{100, 300}, std::vector{unknown, unknown}), ElementsAre(100, 300));
+  EXPECT_THAT(work_of(std::vector<double>{0, 300}, std::vector{std::optional(0.5), unknown}), ElementsAre(0, 300));  // no rate
+}
+
 TEST(Ladder, EachStepIsTheBestKnapsackOfItsSize) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 50; ++trial) {

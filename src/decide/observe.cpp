@@ -119,6 +119,13 @@ void tell(Json& body, const Rewriter& rewriter, std::size_t i, Observed& seen) {
   body["min_max"][activation] = {std::ranges::min(low), std::ranges::max(high)};
   body["average"][activation] = {stats::mean(low), stats::mean(high)};
   body["power"][activation] = stats::mean(seen[rewriter.observed_power(i)].numbers);
+  const auto& least = seen[rewriter.observed_result_low(i)].numbers;
+  const auto& greatest = seen[rewriter.observed_result_high(i)].numbers;
+  if (rewriter.observes_result(i) && all_finite(least) && all_finite(greatest)) {
+    const std::string& result = rewriter.regions()[i].result;
+    body["min_max"][result] = {std::ranges::min(least), std::ranges::max(greatest)};
+    body["average"][result] = {stats::mean(least), stats::mean(greatest)};
+  }
   const auto most = [](const Seen& shape) { return shape.numbers.empty() ? 0 : std::ranges::max(shape.numbers); };
   body["elements"][activation] = most(seen[rewriter.observed_shape(i)]);
   body["output_elements"][region] = most(seen[rewriter.observed_output_shape(i)]);
@@ -180,16 +187,16 @@ Ranges ranges_from(const Json& body, const std::string& method) {
 
 }  // namespace
 
-Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet& set, std::span<const int> samples,
-                                          std::span<const std::size_t> stops, const TakeChunk& take) {
+Result<std::optional<Failure>> Bench::load(const fs::path& model, bool profile) {
   const EngineHere& engine = lab_.engines.at(name_);
   const BuildRoute route{.engine = name_, .settings = engine.hello.float32_settings};
   if (!live_) {
-    auto started = start_worker(lab_, engine, route, "observe");
+    folder_ = FIEL_TRY(TempFolder::create(lab_.folder / "scratch", "observers-"));  // all that its worker may write to
+    auto started = start_worker(lab_, engine, route, "observe", folder_->path());
     if (auto* failure = std::get_if<Failure>(&started)) return std::optional(std::move(*failure));
     live_ = Live{.id = 0, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {}, .batch = 1};
   }
-  auto folder = FIEL_TRY(TempFolder::create(lab_.folder / "scratch", "observer-"));
+  auto folder = FIEL_TRY(TempFolder::create(folder_->path(), "observer-"));
   const auto settings = request_settings(lab_, route);
   auto built = request_build(*live_->worker,
                              {.model = model, .device = lab_.contract.device, .settings = settings, .shapes = lab_.shapes,
@@ -198,10 +205,36 @@ Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet
   if (auto* failure = std::get_if<Failure>(&built)) return std::optional(std::move(*failure));
   auto loaded = request_load(*live_->worker,
                              {.artifact_dir = folder.path(), .device = lab_.contract.device, .settings = settings,
-                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = lab_.contract.state},
+                              .shapes = lab_.shapes, .scenario = Scenario::kSingleStream, .state = lab_.contract.state,
+                              .profile = profile},
                              deadlines_for(lab_.contract).load);
   if (auto* failure = std::get_if<Failure>(&loaded)) return std::optional(std::move(*failure));
+  return std::optional<Failure>();
+}
+
+Result<std::optional<Failure>> Bench::run(const fs::path& model, const SampleSet& set, std::span<const int> samples,
+                                          std::span<const std::size_t> stops, const TakeChunk& take) {
+  if (auto failure = FIEL_TRY(load(model, false))) return failure;
   return infer_set(lab_, *live_, set, samples, stops, take);
+}
+
+Result<std::map<std::string, double>> Bench::times_of(const fs::path& model, const std::map<std::string, std::string>& nodes,
+                                                      const SampleSet& set, std::span<const int> samples) {
+  std::map<std::string, double> times;
+  if (!lab_.engines.at(name_).can("profile")) return times;
+  auto failure = FIEL_TRY(load(model, true));
+  if (!failure) failure = FIEL_TRY(infer_set(lab_, *live_, set, samples, {}, [](auto, Last) -> Result<bool> { return true; }));
+  if (failure) return times;
+  const auto told = request_profile(*live_->worker, deadlines_for(lab_.contract).load);
+  if (std::holds_alternative<Failure>(told)) return times;
+  for (const NodeSeconds& node : std::get<std::vector<NodeSeconds>>(told)) {
+    std::set<std::string> ours;
+    for (const std::string& name : node.names) {
+      if (const auto found = nodes.find(name); found != nodes.end()) ours.insert(found->second);
+    }
+    for (const std::string& name : ours) times[name] += node.seconds / static_cast<double>(ours.size());
+  }
+  return times;
 }
 
 Bench::~Bench() {

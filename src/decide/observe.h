@@ -3,11 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "decide/lab.h"
 
@@ -24,11 +27,19 @@ class Bench {
   /// Empty: it ran. Failure: of the process, which is dead then, or of the model. A chunk ends at each of `stops`.
   Result<std::optional<Failure>> run(const std::filesystem::path& model, const SampleSet& set, std::span<const int> samples,
                                      std::span<const std::size_t> stops, const TakeChunk& take);
+  /// As run, and then what each node of `model` took of an inference, in seconds, by the engine's own count; a node of the running graph
+  /// that came of several is shared out evenly between those in `nodes`, which gives the node for each name that it may go by. Empty where
+  /// the engine can't tell.
+  Result<std::map<std::string, double>> times_of(const std::filesystem::path& model, const std::map<std::string, std::string>& nodes,
+                                                 const SampleSet& set, std::span<const int> samples);
   bool alive() const { return !live_ || live_->worker->alive(); }
 
  private:
+  Result<std::optional<Failure>> load(const std::filesystem::path& model, bool profile);
+
   Lab& lab_;
   std::string name_;
+  std::optional<TempFolder> folder_ = {};  // what its process builds
   std::optional<Live> live_ = {};
 };
 

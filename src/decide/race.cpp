@@ -89,7 +89,7 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
     contenders.push_back(std::move(entry));
   }
   std::ranges::sort(ranked, [](const Ranked& a, const Ranked& b) { return a.log_ratio > b.log_ratio; });
-  std::vector<int> equivalent, nominees;
+  std::vector<int> equivalent;
   for (const Ranked& entry : ranked) {
     if (entry.log_ratio >= ranked.front().log_ratio - needed) equivalent.push_back(entry.id);
   }
@@ -102,9 +102,14 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
   for (const Ranked& entry : ranked) {
     if (std::ranges::find(order, entry.id) == order.end()) order.push_back(entry.id);
   }
+  std::vector<Finalist> worth;
   for (const int id : order) {
-    if (estimate(id) > needed && nominees.size() < kMaxNominees) nominees.push_back(id);
+    if (!(estimate(id) > needed)) continue;
+    const CandidateState& state = lab.standing.at(id);
+    worth.push_back({.id = id, .route = state.route, .margin_left = state.accuracy_margin_left.value_or(0),
+                     .log_ratios = state.race_log_ratios});
   }
+  const auto nominees = choose_nominees(without_idle_settings(worth, worth));
   return Record{.body = {{"contenders", contenders}, {"equivalent", equivalent}, {"nominees", nominees}}};
 }
 

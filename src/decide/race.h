@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "decide/lab.h"
+#include "decide/nominees.h"
 
 namespace fiel {
 
 inline constexpr int kRaceSessions = 3;
 inline constexpr int kMaxEntrants = 16;
-inline constexpr int kMaxNominees = 3;
 
 struct RaceResult {
-  std::vector<int> nominees;  // best first; none where no estimate exceeds min_gain
+  std::vector<int> nominees;  // as choose_nominees orders them; none where no estimate exceeds min_gain
   int rounds = 0;
   int rejected_rounds = 0;
 };

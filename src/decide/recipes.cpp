@@ -27,7 +27,7 @@ std::vector<Recipe> recipes(const Rewriter& rewriter) {
   const auto with_ranges = [&](const char* name, const char* ranges) {
     return Recipe{.name = name, .regions = all, .ranges = ranges, .stands_in_for = "int8"};
   };
-  std::vector<Recipe> list = {{.name = "int8", .regions = all}};
+  std::vector<Recipe> list = {{.name = "int8", .regions = all}, {.name = "int8_whole", .regions = all, .results = Results::kRounded}};
   for (const int step : ladder_steps(static_cast<int>(all.size()))) {
     list.push_back({.name = fmt::format("int8_but_{}", step), .regions = all, .floats = step, .stands_in_for = "int8"});
   }

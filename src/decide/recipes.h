@@ -1,6 +1,7 @@
 // Which variants of a model are there, and how is each made? Their names are the knob's values.
 //
 //   int8               every region in 8 bits, ranges by the extremes seen
+//   int8_whole         as int8 with what a region gives rounded, too, where no other one reads it (Results)
 //   int8_but_K         all regions but the K that lose most for their time (decide/ladder.h): steps between int8 and float32
 //   int8_conv, int8_matmul   those of one kind, where there are both
 //   int8_average, int8_p9999, int8_p999, int8_mse, int8_entropy   as int8 with other ranges: as fast, so they stand in for it
@@ -31,6 +32,7 @@ struct Recipe {
   int floats = 0;                      // so many of the regions stay in float32, those that lose most for their time
   int again = 0;                       // of those the one with the most work, the second most, ... is in 8 bits; 0: none
   Activations activations = Activations::kUInt8;
+  Results results = Results::kFloat;
   Bias bias = Bias::kAsItIs;
   Smoothing smoothing = Smoothing::kNone;
   std::string stands_in_for = {};      // a recipe that is at least as fast, so this one is for where that one is not accurate enough

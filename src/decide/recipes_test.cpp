@@ -48,7 +48,7 @@ TEST_F(Variants, WhatNeedsRangesIsOfferedOnlyWithACalibrationSet) {
   const VariantKnob with = variant_knob(model, contract());
   ASSERT_TRUE(with.knob);
   EXPECT_THAT(with.knob->values,
-              ElementsAre("float32", "int8", "int8_but_1", "int8_corrected", "int8_smooth", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
+              ElementsAre("float32", "int8", "int8_whole", "int8_but_1", "int8_corrected", "int8_smooth", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
                           "weight_int8", "int8_symmetric", "int8_mse", "int8_p9999", "int8_p999", "int8_entropy", "fp16", "bf16"));
   EXPECT_EQ(with.knob->stand_ins.at("int8_mse"), "int8");
   EXPECT_EQ(with.knob->stand_ins.at("int8_but_1"), "int8");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "decide/observe.h"
@@ -72,7 +73,15 @@ Result<std::optional<double>> loss_of_one(Lab& lab, Bench& bench, const Rewriter
   return std::optional(sum / static_cast<double>(count));
 }
 
-// {"losses": {region: loss}} of the regions that could be measured in the time there is.
+// Engines call what they made of a node by its name or by what it gives.
+std::map<std::string, std::string> names_of(const Rewriter& rewriter) {
+  std::map<std::string, std::string> names;
+  for (const Region& region : rewriter.regions()) names.emplace(region.result, region.name);
+  for (const Region& region : rewriter.regions()) names.insert_or_assign(region.name, region.name);
+  return names;
+}
+
+// {"losses": {region: loss}, "seconds_by_node": {region: seconds of an inference in float32}} of the regions that could be measured in the time there is.
 Result<Json> measure(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, std::span<const Noisy> queue) {
   return lab.recorder.once("sensitivity", "sensitivity", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
@@ -88,6 +97,7 @@ Result<Json> measure(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, s
       return true;
     }));
     if (failure) FIEL_TRY(stop_if_not_its_fault(lab, *failure));
+    if (!failure) body["seconds_by_node"] = FIEL_TRY(bench->times_of(lab.model.path, names_of(rewriter), lab.tuning.get(), samples));
     for (const Noisy& next : queue) {
       if (failure || lab.recorder.live_seconds() - started_at > limit) break;
       if (!bench->alive()) bench.emplace(lab);
@@ -127,16 +137,25 @@ Result<std::vector<NodeCost>> nodes_by_loss(Lab& lab, const Rewriter& rewriter, 
   const auto queue = nodes_to_measure(lab, rewriter, ranges, observed);
   const Json measured = FIEL_TRY(measure(lab, rewriter, ranges, queue));
   const Json losses = object_or_empty(measured, "losses");
-  std::map<std::string, double> work;
+  std::map<std::string, double> products;
   const Json elements = object_or_empty(observed, "output_elements");
   for (std::size_t i = 0; i < rewriter.regions().size(); ++i) {
     const std::string& name = rewriter.regions()[i].name;
-    work[name] = rewriter.products(i, elements.value(name, 0.0));
+    products[name] = rewriter.products(i, elements.value(name, 0.0));
   }
+  const Json& times = object_or_empty(measured, "seconds_by_node");
+  std::vector<double> counted;
+  std::vector<std::optional<double>> seconds;
+  for (const Noisy& one : queue) {
+    counted.push_back(products[one.region]);
+    seconds.push_back(times.contains(one.region) ? std::optional(times[one.region].get<double>()) : std::nullopt);
+  }
+  const auto work = work_of(counted, seconds);
   const double per_noise = loss_per_noise(queue, losses);
   std::vector<NodeCost> nodes;
-  for (const Noisy& one : queue) {
-    nodes.push_back({.name = one.region, .loss = losses.value(one.region, per_noise * one.noise), .work = work[one.region]});
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const Noisy& one = queue[i];
+    nodes.push_back({.name = one.region, .loss = losses.value(one.region, per_noise * one.noise), .work = work[i]});
   }
   return float_order(std::move(nodes));
 }

@@ -171,6 +171,13 @@ bool in_the_race(CandidateStatus status) {
   return status == CandidateStatus::kTried || status == CandidateStatus::kAdmissible;
 }
 
+std::optional<double> seconds_per_execution(const LatencySummary& latency, std::string_view scenario, std::string_view objective) {
+  if (scenario == "offline" || objective == "throughput") {
+    return latency.per_second > 0 ? std::optional(1 / latency.per_second) : std::nullopt;
+  }
+  return objective == "latency_p50" ? latency.p50_seconds : latency.mean_seconds;
+}
+
 bool CandidateState::has_role(std::string_view role) const { return std::ranges::find(roles, role) != roles.end(); }
 
 CandidateState& Standing::at(int id) {
@@ -187,6 +194,7 @@ Result<> Standing::apply(const Event& event) {
   if (event.type == "probe" || event.type == "gate" || event.type == "consistency") return on_measured(*this, body);
   if (event.type == "comparator") comparator = FIEL_TRY(id_of(body));
   if (event.type == "search_end") stop_reason = body.value("stop_reason", "");
+  if (event.type == "variant") variant_bytes[body.value("variant", "")] = body.value("bytes", std::int64_t{0});
   if (event.type == "anchors") return on_timed(*this, body);
   if (event.type == "race") return on_race(*this, body);
   if (event.type == "race_end") return on_race_end(*this, body);

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -54,6 +55,10 @@ struct LatencySummary {
   std::optional<double> p99_at_most_seconds;
   double per_second = 0;  // inferences (offline: samples) a second
 };
+
+/// What one execution costs by the contract's objective (offline: one sample); nothing where it was not timed. The tail's
+/// percentiles are no cost that adds up over executions, so they count by their mean.
+std::optional<double> seconds_per_execution(const LatencySummary& latency, std::string_view scenario, std::string_view objective);
 
 struct CandidateState {
   int id = 0;
@@ -102,6 +107,7 @@ class Standing {
   std::string stage;         // of the last event
   std::string verdict;       // empty while the run goes on
   std::string stop_reason;   // of the search
+  std::map<std::string, std::int64_t> variant_bytes;  // of those that were made
 
   CandidateState& at(int id);
 };

@@ -6,6 +6,8 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/printable.h"
+#include "base/sync.h"
 #include "base/units.h"
 #include "decide/rounds.h"
 #include "decide/variants.h"
@@ -66,19 +68,34 @@ Json with_outcome(Json body, const Failure& failure) {
   return body;
 }
 
-// Moves what the build left to its place by digest; the same bytes may be there already.
+// What a build left besides files and folders, in words; empty: nothing. Who reads or ships an artifact would follow a link
+// out of it, and wait for ever at a pipe.
+std::string stranger_in(const std::filesystem::path& folder) {
+  std::error_code code;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, code)) {
+    const auto status = entry.symlink_status(code);
+    if (std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status)) continue;
+    return fmt::format("it left something in its artifact that is no file: {}",
+                       printable(entry.path().lexically_relative(folder).string()));
+  }
+  return {};
+}
+
+// Moves what the build left to its place by digest; the same bytes may be there already. They are on the disk before the
+// journal says so.
 Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::filesystem::path& from) {
   const std::string digest = FIEL_TRY(sha256_folder(from));
-  std::int64_t bytes = 0;
+  const std::int64_t bytes = bytes_on_disk(from);
   std::error_code code;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(from, code)) {
-    if (entry.is_regular_file(code)) bytes += static_cast<std::int64_t>(entry.file_size(code));
-  }
   const auto place = artifact_folder(lab, digest);
   FIEL_TRY(ensure_folder(place.parent_path()));
+  // One of that name that has other bytes was cut short by a power failure before any record named it.
+  if (std::filesystem::exists(place) && FIEL_TRY(sha256_folder(place)) != digest) FIEL_TRY(remove_tree(place));
   if (!std::filesystem::exists(place)) {
     std::filesystem::rename(from, place, code);
     if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot keep {}: {}", place.string(), code.message()));
+    FIEL_TRY(sync_tree(place));
+    FIEL_TRY(sync_folder(lab.folder));  // which has the folder of artifacts
   }
   return std::pair(digest, bytes);
 }
@@ -88,29 +105,35 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   Json body = {{"id", id}};
   auto model = FIEL_TRY(model_of(lab, state.route));
   if (const auto* failure = std::get_if<Failure>(&model)) return with_outcome(std::move(body), *failure);
-  auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id));
+  // Beside the scratch folder, not in it: a rename into the run's artifacts must stay on one file system.
+  auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "artifact-"));
+  const auto artifact = folder.path() / "files";
+  FIEL_TRY(ensure_folder(artifact));
+  auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id), artifact);
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return with_outcome(std::move(body), *failure);
   }
   Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
-  // Beside the scratch folder, not in it: a rename into the run's artifacts must stay on one file system.
-  auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "artifact-"));
-  const auto artifact = folder.path() / "files";
-  FIEL_TRY(ensure_folder(artifact));
   const BuildOrder order{.model = std::get<std::filesystem::path>(model),
                          .device = lab.contract.device,
                          .settings = request_settings(lab, state.route),
                          .shapes = lab.shapes,
                          .artifact_dir = artifact};
-  auto answer = request_build(worker, order, deadlines_for(lab.contract).build);
-  if (const auto* failure = std::get_if<Failure>(&answer)) {
+  const double deadline = deadlines_for(lab.contract).build;
+  const double left = seconds_for_building(lab, deadline);
+  auto answer = request_build(worker, order, left);
+  if (auto* failure = std::get_if<Failure>(&answer)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
+    if (left < deadline && failure->kind == FailureKind::kTimeout) failure->message += " (what the search had left of its time)";
     return with_outcome(std::move(body), *failure);
   }
   const BuildResult& built = std::get<BuildResult>(answer);
   body["build_peak_memory_bytes"] = worker.usage().peak_memory_bytes;
   say_bye(worker);
+  if (const std::string stranger = stranger_in(artifact); !stranger.empty()) {
+    return with_outcome(std::move(body), CandidateStatus::kMistrusted, stranger);
+  }
   const auto [digest, bytes] = FIEL_TRY(keep_artifact(lab, artifact));
   body["artifact"] = digest;
   body["artifact_bytes"] = bytes;

@@ -31,7 +31,13 @@ Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const f
   FIEL_TRY(ensure_folder(folder));
   std::vector<std::string> argv = variant.program;
   for (const fs::path& path : {lab.model.path, lab.contract.calibration, folder}) argv.push_back(fs::absolute(path).string());
-  auto done = run_program(argv, {.timeout_seconds = variant.timeout_seconds, .cancel_fd = lab.cancel_fd});
+  // It reads a model that may come from anywhere, with the libraries that an engine reads it with.
+  std::optional<Confinement> confinement;
+  if (variant.confine) confinement = Confinement{.writable = {folder}};
+  auto done = run_program(argv, {.timeout_seconds = seconds_for_building(lab, variant.timeout_seconds),
+                                 .environment = {{"TMPDIR", fs::absolute(folder).string()}},
+                                 .cancel_fd = lab.cancel_fd,
+                                 .confinement = std::move(confinement)});
   if (!done) {
     if (done.error().kind == ErrorKind::kCancelled) return std::unexpected(std::move(done).error());
     const auto kind = done.error().kind == ErrorKind::kTimeout ? FailureKind::kTimeout : FailureKind::kBuildError;

@@ -12,7 +12,9 @@ std::string variant_key(const std::string& name) { return "variant/" + name; }
 
 Result<> record_variant(Lab& lab, const std::string& name, const std::string& digest, Json more) {
   const Json known = FIEL_TRY(lab.recorder.once(variant_key(name), "variant", [&]() -> Result<Record> {
-    Json body = {{"variant", name}, {"digest", digest}};
+    const std::string place = (lab.folder / "variants" / name).string();  // a program's folder, or one file and its data
+    const std::int64_t bytes = bytes_on_disk(place) + bytes_on_disk(place + ".onnx") + bytes_on_disk(place + ".onnx.data");
+    Json body = {{"variant", name}, {"digest", digest}, {"bytes", bytes}};
     body.update(more);
     return Record{.body = std::move(body)};
   }));

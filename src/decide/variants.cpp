@@ -64,7 +64,7 @@ Result<Outcome<Made>> write_static(Lab& lab, const Rewriter& rewriter, const Rec
   }
   const Ranges ranges = ranges_by(recipe.ranges, observed, values);
   const Int8Choice choice{.regions = FIEL_TRY(chosen_regions(lab, rewriter, recipe, ranges, observed)),
-                          .weight_bits = weight_bits(lab), .activations = recipe.activations, .bias = recipe.bias,
+                          .weight_bits = weight_bits(lab), .activations = recipe.activations, .results = recipe.results, .bias = recipe.bias,
                           .smoothing = recipe.smoothing, .channels = channels_of(observed)};
   if (choice.regions.empty()) return Outcome<Made>(variant_failure(FailureKind::kUnsupported, "no node has an activation of a finite range"));
   FIEL_TRY(rewriter.write_int8(file, ranges, choice));
@@ -125,7 +125,7 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
 std::string help_text() {
   return "The model as it is, or in another precision. int8: its Conv, MatMul and Gemm nodes in 8 bits, all of them, all but so many "
          "that lose most for the time that they take, or those of one kind; ranges by the extremes seen, by their average over samples, by squared "
-         "error, percentile or entropy. dynamic_int8: products quantised as they come. weight_int8: weights alone. fp16, bf16: halves. "
+         "error, percentile or entropy. int8_whole: their results, too. dynamic_int8: products quantised as they come. weight_int8: weights alone. fp16, bf16: halves. "
          "Others are the contract's own [[variant]] files.";
 }
 

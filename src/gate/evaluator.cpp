@@ -19,8 +19,10 @@ namespace {
 constexpr std::size_t kShownOfALine = 120;
 constexpr int kShownLogLines = 8;
 
+constexpr std::size_t kNameBytes = 255 - 4;  // with its ".npz"
+
 bool is_file_name(const std::string& id) {
-  return !id.empty() && id.front() != '.' && id.find('/') == std::string::npos &&
+  return !id.empty() && id.size() <= kNameBytes && id.front() != '.' && id.find('/') == std::string::npos &&
          id.find('\0') == std::string::npos;
 }
 
@@ -38,7 +40,7 @@ Result<> write_outputs(const fs::path& folder, const fs::path& spare, std::span<
       return fail(ErrorKind::kContract,
                   fmt::format("sample \"{}\" cannot be the name of a file, and evaluator programs get one file per sample",
                               printable(item.sample->id)),
-                  "rename it in labels.csv: no '/', and no '.' in front");
+                  "rename it in labels.csv: no '/', no '.' in front, at most 251 bytes");
     }
     const fs::path file = folder / (item.sample->id + ".npz");
     if (!code && used != fs::directory_iterator()) {

@@ -220,5 +220,24 @@ TEST_F(EvaluatorProgram, AMissingProgramAndAnUnfitSampleNameAreNotItsWords) {
   EXPECT_EQ(run("").error().kind, ErrorKind::kContract);
 }
 
+TEST_F(EvaluatorProgram, SampleNamesStayInTheFolder) {
+  const std::string echo =
+      "import os, sys\n"
+      "raise SystemExit(repr(os.listdir(os.fsencode(sys.argv[1]))))\n";
+  for (const std::string& odd : {std::string("\xff\xfe"), std::string("a b\n\"'$(x)"), std::string(251, 'x')}) {
+    case_.sample.id = odd;
+    const auto scores = run(echo);
+    ASSERT_FALSE(scores);
+    EXPECT_THAT(scores.error().hint, HasSubstr(".npz']")) << "one file, of that name";
+  }
+  for (const std::string& bad : {std::string("/etc/x"), std::string("a/../../b"), std::string("a\0b", 3), std::string(),
+                                 std::string(".."), std::string(252, 'x')}) {
+    case_.sample.id = bad;
+    EXPECT_EQ(run(echo).error().kind, ErrorKind::kContract) << bad;
+  }
+  std::filesystem::directory_iterator outside(folder_.path());
+  EXPECT_EQ(std::distance(outside, {}), 2) << "the program and the scratch folder";
+}
+
 }  // namespace
 }  // namespace fiel

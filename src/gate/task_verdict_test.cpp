@@ -8,12 +8,13 @@
 
 #include "base/rng.h"
 #include "gate/own_mean.h"
+#include "gate/testing.h"
 
 namespace fiel {
 namespace {
 
 using ::testing::HasSubstr;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using testing::kNaN;
 
 /// `n` samples that both get right, but the first `losses` are lost and the next `wins` won.
 PairedSlice binary(int n, int losses, int wins = 0) {

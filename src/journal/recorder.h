@@ -30,8 +30,10 @@ class Recorder {
 
   /// Working seconds of the run up to the last event walked: the same in every walk.
   double spent_seconds() const { return spent_seconds_; }
-  /// The same up to now; for progress lines only, never for decisions.
+  /// The same up to now; for progress lines and deadlines only, never for decisions.
   double live_seconds() const;
+  /// Work that was done before there was a recorder: it belongs to the next event.
+  void count_in(double seconds) { before_this_process_ += seconds; }
 
   const Journal& journal() const { return journal_; }
 

@@ -21,7 +21,7 @@ std::string with_header(std::string_view dictionary, std::size_t data_bytes, cha
 
 Result<Tensor> parse(const std::string& file) { return parse_npy(std::as_bytes(std::span(file))); }
 
-std::string message_of(const std::string& file) {
+std::string message_of_array(const std::string& file) {
   const auto result = parse(file);
   return result ? "parsed" : result.error().message;
 }
@@ -114,18 +114,18 @@ TEST(Npy, HostileHeadersAreRefusedBeforeMemoryIsTaken) {
                "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 0),
            with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (70368744177664,)}", 16),
        }) {
-    EXPECT_NE(message_of(file), "parsed") << file;
+    EXPECT_NE(message_of_array(file), "parsed") << file;
   }
   std::string long_header = with_header(good, 8, 2);
   long_header[10] = '\x7F';  // 8 MiB of header
-  EXPECT_NE(message_of(long_header).find("its header claims"), std::string::npos);
+  EXPECT_NE(message_of_array(long_header).find("its header claims"), std::string::npos);
 }
 
 TEST(Npy, AnyTruncationIsAnError) {
   const std::string file =
       with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8);
   for (std::size_t size = 0; size < file.size(); ++size) {
-    EXPECT_NE(message_of(file.substr(0, size)), "parsed") << size;
+    EXPECT_NE(message_of_array(file.substr(0, size)), "parsed") << size;
   }
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxEntries = 10'000;
 // bomb or a lie.
 constexpr std::uint64_t kMaxDeflateRatio = 1032;
 constexpr std::string_view kSuffix = ".npy";
-constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::size_t kArchivePieceBytes = 1 << 20;
 
 struct Entry {
   std::uint64_t index = 0;
@@ -257,7 +257,7 @@ class ArchiveInMemory {
     if (zip_ == nullptr || zip_close(zip_) != 0) return false;
     zip_ = nullptr;
     if (zip_source_open(target_) != 0) return false;
-    std::vector<std::byte> piece(kPieceBytes);
+    std::vector<std::byte> piece(kArchivePieceBytes);
     zip_int64_t got = 0;
     Result<> taken;
     while (taken && (got = zip_source_read(target_, piece.data(), piece.size())) > 0) {

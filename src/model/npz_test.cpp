@@ -9,7 +9,7 @@
 namespace fiel {
 namespace {
 
-std::string message_of(const std::filesystem::path& path, std::int64_t max_bytes = 1 << 20) {
+std::string message_of_archive(const std::filesystem::path& path, std::int64_t max_bytes = 1 << 20) {
   const auto result = read_npz(path, max_bytes);
   return result ? "read" : result.error().message;
 }
@@ -95,9 +95,9 @@ at = packed.find(b'PK\x01\x02'); packed[at + 24:at + 28] = b'\xff\xff\xff\x7f'; 
 open('cut.npz', 'wb').write(plain[:-30])
 open('garbage.npz', 'wb').write(bytes(range(256)) * 8)
 )"));
-  EXPECT_EQ(message_of(folder / "ok.npz"), "read");
+  EXPECT_EQ(message_of_archive(folder / "ok.npz"), "read");
   const auto says = [&folder](const char* file, const char* what) {
-    const std::string message = message_of(folder / file);
+    const std::string message = message_of_archive(folder / file);
     EXPECT_NE(message.find(what), std::string::npos) << file << ": " << message;
     EXPECT_NE(message.find(file), std::string::npos) << message;
   };

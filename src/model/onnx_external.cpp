@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 /// Bytes that must be there, by the location as the model writes it.
 using Needs = std::map<std::string, std::uint64_t>;
 
-std::unexpected<Error> refuse(std::string message, std::string hint) {
-  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
-}
-
 Result<std::uint64_t> parse_size(const std::string& tensor, const std::string& key,
                                  const std::string& text) {
   const auto value = number_from<std::uint64_t>(text);

@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unexpected<Error> refuse(std::string message, std::string hint) {
-  return fail(ErrorKind::kContract, std::move(message), std::move(hint));
-}
-
 /// protobuf reads almost any bytes as something; these are the files that people really mistake for
 /// a model.
 Result<> check_beginning(std::ifstream& file) {

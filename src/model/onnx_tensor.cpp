@@ -13,9 +13,8 @@
 namespace fiel {
 namespace {
 
-std::unexpected<Error> refuse(std::string message) {
-  return fail(ErrorKind::kContract, std::move(message),
-              "write it with onnx.numpy_helper.from_array");
+std::unexpected<Error> refuse_tensor(std::string message) {
+  return refuse(std::move(message), "write it with onnx.numpy_helper.from_array");
 }
 
 /// The typed fields are wider than the elements that they hold (int32_data for int8 and so on).
@@ -23,7 +22,7 @@ template <class Element, class Field>
 Result<> copy_field(const Field& field, Tensor& tensor) {
   const auto count = tensor.bytes.size() / sizeof(Element);
   if (static_cast<std::size_t>(field.size()) != count) {
-    return refuse(fmt::format("{} {} wants {} elements, but there are {}", to_string(tensor.dtype),
+    return refuse_tensor(fmt::format("{} {} wants {} elements, but there are {}", to_string(tensor.dtype),
                               to_string(tensor.shape), count, field.size()));
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -59,26 +58,26 @@ Result<> copy_typed(const onnx::TensorProto& proto, Tensor& tensor) {
     case DType::kBool:
       return copy_field<std::uint8_t>(proto.int32_data(), tensor);
   }
-  return refuse("its type is unknown");
+  return refuse_tensor("its type is unknown");
 }
 
 Result<NamedTensor> convert(const onnx::TensorProto& proto) {
   const auto dtype = dtype_of_onnx(proto.data_type());
   if (!dtype)
-    return refuse(fmt::format("it is no tensor of a type that fiel carries ({})",
+    return refuse_tensor(fmt::format("it is no tensor of a type that fiel carries ({})",
                               onnx_type_name(proto.data_type())));
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
-    return refuse("its data lie in another file");
+    return refuse_tensor("its data lie in another file");
   NamedTensor result{proto.name(), {*dtype, Shape(proto.dims().begin(), proto.dims().end()), {}}};
   Tensor& tensor = result.tensor;
   const auto count = element_count(tensor.shape);
   // Before memory is taken: no field of a file below 2 GiB holds more than that.
   if (!count || *count > std::numeric_limits<int>::max())
-    return refuse(fmt::format("its shape {} is no shape", to_string(tensor.shape)));
+    return refuse_tensor(fmt::format("its shape {} is no shape", to_string(tensor.shape)));
   const std::size_t bytes = static_cast<std::size_t>(*count) * element_size(*dtype);
   if (proto.has_raw_data()) {
     if (proto.raw_data().size() != bytes) {
-      return refuse(fmt::format("{} {} takes {} bytes, but there are {}", to_string(*dtype),
+      return refuse_tensor(fmt::format("{} {} takes {} bytes, but there are {}", to_string(*dtype),
                                 to_string(tensor.shape), bytes, proto.raw_data().size()));
     }
     tensor.bytes.resize(bytes);
@@ -89,7 +88,7 @@ Result<NamedTensor> convert(const onnx::TensorProto& proto) {
       std::max({proto.float_data_size(), proto.int32_data_size(), proto.int64_data_size(),
                 proto.double_data_size(), proto.uint64_data_size()});
   if (*count != fields) {
-    return refuse(fmt::format("{} {} wants {} elements, but there are {}", to_string(*dtype),
+    return refuse_tensor(fmt::format("{} {} wants {} elements, but there are {}", to_string(*dtype),
                               to_string(tensor.shape), *count, fields));
   }
   tensor.bytes.resize(bytes);
@@ -108,7 +107,7 @@ Result<NamedTensor> read_onnx_tensor(const std::filesystem::path& path) {
   onnx::TensorProto proto;
   auto tensor = proto.ParseFromIstream(&file)
                     ? convert(proto)
-                    : Result<NamedTensor>(refuse("it is no ONNX tensor, or a truncated one"));
+                    : Result<NamedTensor>(refuse_tensor("it is no ONNX tensor, or a truncated one"));
   if (!tensor) return std::unexpected(std::move(tensor).error().with_context(path.string()));
   return tensor;
 }

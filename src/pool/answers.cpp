@@ -263,7 +263,7 @@ Result<std::vector<double>> read_latencies(const fs::path& path) {
   const std::int64_t bytes = facts.st_size;
   if (bytes % 8 != 0 || bytes / 8 > kMaxLatencies)
     return lie("the latency file has {} bytes", bytes);
-  const std::string text = FIEL_TRY(read_text(path, bytes));
+  const std::string text = FIEL_TRY(read_text(fmt::format("/proc/self/fd/{}", file.get()), bytes));
   if (std::ssize(text) != bytes) return lie("the latency file is still being written");
   std::vector<double> latencies(static_cast<std::size_t>(bytes / 8));
   if (bytes > 0) std::memcpy(latencies.data(), text.data(), text.size());
@@ -352,6 +352,16 @@ Result<LoadResult> read_load(const Json& answer) {
     return lie("\"parallel_requests\" is {}", requests);
   result.parallel_requests = static_cast<int>(requests);
   return result;
+}
+
+Result<std::vector<NodeSeconds>> read_profile(const Json& answer) {
+  const auto list = answer.find("nodes");
+  if (list == answer.end() || !list->is_array()) return lie("\"nodes\" is no list");
+  std::vector<NodeSeconds> nodes;
+  for (const Json& item : *list) {
+    nodes.push_back({.names = FIEL_TRY(get_strings(item, "names")), .seconds = FIEL_TRY(read_seconds(item, "seconds"))});
+  }
+  return nodes;
 }
 
 Result<InferResult> read_infer(const Json& answer, const InferOrder& order,

@@ -15,6 +15,8 @@ Result<HelloResult> read_hello(const Json& answer);
 Result<BuildResult> read_build(const Json& answer);
 Result<LoadResult> read_load(const Json& answer);
 
+Result<std::vector<NodeSeconds>> read_profile(const Json& answer);
+
 /// `output_dir` is the folder that the request named.
 Result<InferResult> read_infer(const Json& answer, const InferOrder& order,
                                const std::filesystem::path& output_dir);

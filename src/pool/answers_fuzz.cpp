@@ -19,6 +19,8 @@ std::vector<std::string> fiel::fuzz_seeds() {
       "\n",
       R"({"id":5,"type":"result","count":5,"seconds":0.1,"latency_count":5,"warmup_seconds":[0.1,0.2],"outputs":[{"sample":0,"files":{"y":"0.npy"}}]})"
       "\n",
+      R"({"id":6,"type":"result","nodes":[{"names":["conv","relu"],"seconds":0.001}]})"
+      "\n",
       R"([{"index":0,"inputs":{"x":{"file":"/pack","offset":64,"dtype":"float32","shape":[1,4]}}}])"
       "\n"};
 }
@@ -44,6 +46,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     (void)fiel::read_hello(*answer);
     (void)fiel::read_build(*answer);
     (void)fiel::read_load(*answer);
+    (void)fiel::read_profile(*answer);
     const auto inferred = fiel::read_infer(*answer, {.samples = choice}, folder);
     if (inferred) {
       for (const auto& sample : inferred->outputs) {

@@ -1,11 +1,14 @@
-// What a worker's process group uses: memory against its cap, CPU time, and whether the kernel
-// killed for lack of memory. Looks cost some 50 microseconds, so that watching a timed block does
-// not show in it; who belongs to the group is looked up once a second only.
+// What a worker's process group uses: memory against its cap, CPU time, processes, and whether the
+// kernel killed for lack of memory. Looks cost some 50 microseconds, so that watching a timed block
+// does not show in it; who belongs to the group is looked up once a second only, or when there are
+// suddenly many more threads on the machine.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 #include "pool/worker.h"
@@ -20,6 +23,8 @@ class GroupWatch {
   void look(double now_seconds);
   /// Sum over the group at the last look; shared pages count in each process.
   std::int64_t resident_bytes() const { return resident_bytes_; }
+  /// Of the group, as last looked up.
+  std::int64_t processes() const { return std::ssize(members_); }
   /// VmHWM of the worker process, now or, once it is gone, as last seen.
   std::int64_t peak_bytes();
   /// CPU time of the group now (members, and what they waited for).
@@ -30,6 +35,7 @@ class GroupWatch {
   std::vector<pid_t> members_;
   double last_look_seconds_ = -1e9;
   double last_scan_seconds_ = -1e9;
+  std::int64_t threads_at_scan_ = 0;  // of the whole machine
   std::int64_t resident_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
 };
@@ -37,5 +43,9 @@ class GroupWatch {
 /// How often the kernel has killed for lack of memory: on this machine and in our control group. A
 /// change over a worker's life says who sent its SIGKILL. 0 where the kernel does not tell.
 std::int64_t kernel_memory_kills();
+
+/// So much that the machine, or our control group, has hardly any left for others: nine tenths. nullopt where the kernel
+/// does not tell.
+std::optional<std::int64_t> memory_of_nearly_all();
 
 }  // namespace fiel

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/json.h"
 #include "base/proc.h"
 #include "pool/machine.h"
@@ -43,6 +44,9 @@ struct LookPair {
 
 /// All facts, always the same keys in the same order.
 std::vector<MachineFact> check_machine(const MachineRoots& roots, const LookPair& looks);
+
+/// How far the kernel holds workers to their own files and away from the network: bad where it lacks something.
+MachineFact confinement_fact(const KernelGuards& guards);
 
 Json to_json(const std::vector<MachineFact>& facts);
 

@@ -65,6 +65,14 @@ MachineFact power_fact(const MachineRoots& roots) {
 
 }  // namespace
 
+MachineFact confinement_fact(const KernelGuards& guards) {
+  const auto missing = missing_guards(guards);
+  MachineFact fact{.key = "confinement", .label = "workers are confined", .value = enforced_guards(guards),
+                   .mark = missing.empty() ? Mark::kOk : Mark::kBad, .advice = {}};
+  if (!missing.empty()) fact.advice = fmt::format("{}: don't tune models from people you don't trust", fmt::join(missing, "; "));
+  return fact;
+}
+
 std::vector<MachineFact> host_facts(const MachineRoots& roots) {
   return {clock_fact(roots), virtual_fact(roots), power_fact(roots)};
 }

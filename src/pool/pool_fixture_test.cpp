@@ -60,12 +60,17 @@ WorkerTest::~WorkerTest() {
 
 WorkerSpec WorkerTest::spec(std::vector<std::string> argv) {
   const std::string name = std::to_string(++workers_);
+  const fs::path artifact = folder_.path() / "artifact";
+  const fs::path state = folder_.path() / "state";
+  EXPECT_TRUE(ensure_folder(artifact));
+  EXPECT_TRUE(ensure_folder(state));
   return {.argv = std::move(argv),
           .environment = {},
           .scratch = folder_.path() / ("scratch" + name),
           .log = folder_.path() / ("log" + name),
           .memory_limit_bytes = {},
-          .cores = {}};
+          .cores = {},
+          .confinement = Confinement{.writable = {artifact, state}}};
 }
 
 std::vector<std::string> WorkerTest::fake_argv(const std::string& more) {
@@ -85,7 +90,6 @@ std::unique_ptr<Worker> WorkerTest::start(const WorkerSpec& spec) {
 
 BuildOrder WorkerTest::build_order(std::map<std::string, std::string> settings) {
   const fs::path artifact = folder_.path() / "artifact";
-  EXPECT_TRUE(ensure_folder(artifact));
   return {.model = folder_.path() / "model.onnx",
           .device = "CPU",
           .settings = std::move(settings),

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/printable.h"
 #include "base/proc.h"
@@ -37,11 +37,7 @@ constexpr double kGraceSeconds = 0.5;  // between SIGTERM and SIGKILL
 constexpr double kExitSeconds =
     1.0;  // for a worker that said bye, or closed its output, to end by itself
 constexpr double kPauseSeconds = 1.0;
-
-double now_seconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
+constexpr std::int64_t kMaxProcesses = 512;  // engines have threads; some call a compiler on each core
 
 class ProcessWorker : public Worker {
  public:
@@ -103,7 +99,7 @@ class ProcessWorker : public Worker {
   std::int64_t id_ = 0;
   std::string request_;
   std::string_view rest_;                // of it, not yet written
-  double deadline_ = 0;                  // in now_seconds()
+  double deadline_ = 0;                  // in steady_seconds()
   std::optional<Failure> found_ = {};    // what went wrong before it was finished
   std::string phase_;
   LineSplitter lines_;
@@ -130,7 +126,7 @@ void ProcessWorker::begin(Json request, double deadline_seconds) {
   request_ = dump_json(request) + "\n";
   FIEL_CHECK(request_.size() <= kMaxLineBytes);  // callers cut large choices of samples into chunks
   rest_ = request_;
-  deadline_ = now_seconds() + deadline_seconds;
+  deadline_ = steady_seconds() + deadline_seconds;
   feed();
 }
 
@@ -173,7 +169,7 @@ void ProcessWorker::feed() {
 
 std::optional<Answer> ProcessWorker::turn() {
   feed();
-  const double left = deadline_ - now_seconds();
+  const double left = deadline_ - steady_seconds();
   wait_for_events(std::max(0.0, left));
   if (is_cancelled(cancel_fd_)) return condemn(FailureKind::kCancelled, "interrupted");
   if (auto over = over_limits()) return *std::move(over);
@@ -198,11 +194,14 @@ void ProcessWorker::wait_for_events(double left_seconds) {
 }
 
 std::optional<Failure> ProcessWorker::over_limits() {
-  watch_.look(now_seconds());
+  watch_.look(steady_seconds());
   if (spec_.memory_limit_bytes && watch_.resident_bytes() > *spec_.memory_limit_bytes) {
     return condemn(FailureKind::kOutOfMemory,
                    fmt::format("it used {} bytes of memory, above the limit of {}",
                                watch_.resident_bytes(), *spec_.memory_limit_bytes));
+  }
+  if (watch_.processes() > kMaxProcesses) {
+    return condemn(FailureKind::kProtocol, fmt::format("it started more than {} processes", kMaxProcesses));
   }
   if (log_bytes() <= kMaxLogBytes) return std::nullopt;
   Failure flood = condemn(FailureKind::kProtocol,
@@ -326,8 +325,8 @@ void ProcessWorker::pause() {
   if (!alive_) return;
   paused_ = true;
   ::kill(-child_.pid(), SIGSTOP);
-  const double deadline = now_seconds() + kPauseSeconds;
-  while (now_seconds() < deadline) {
+  const double deadline = steady_seconds() + kPauseSeconds;
+  while (steady_seconds() < deadline) {
     const std::vector<pid_t> members = group_members(child_.pid());
     if (std::all_of(members.begin(), members.end(), is_stopped)) return;
     ::poll(nullptr, 0, 1);
@@ -372,16 +371,25 @@ class ProcessPool : public WorkerPool {
     FIEL_TRY(ensure_folder(spec.scratch));
     struct stat facts{};
     const std::int64_t log_start = ::stat(spec.log.c_str(), &facts) == 0 ? facts.st_size : 0;
-    auto child = Child::start({.argv = spec.argv,
-                               .environment = spec.environment,
-                               .working_folder = spec.scratch,
-                               .error_log = spec.log,
-                               .cores = spec.cores});
+    ChildSpec child_spec{.argv = spec.argv,
+                         .environment = spec.environment,
+                         .working_folder = spec.scratch,
+                         .error_log = spec.log,
+                         .cores = spec.cores,
+                         .confinement = spec.confinement};
+    if (child_spec.confinement) {
+      child_spec.confinement->writable.push_back(spec.scratch);
+      // Temporary files go where it may write. Not by its path, whose length would move the stack and with it the timing.
+      child_spec.environment.emplace("TMPDIR", ".");
+    }
+    auto child = Child::start(child_spec);
     if (!child) {
       (void)remove_tree(spec.scratch);
       return std::unexpected(std::move(child).error());
     }
-    return std::make_unique<ProcessWorker>(*std::move(child), spec, log_start, cancel_fd_);
+    WorkerSpec bounded = spec;
+    if (!bounded.memory_limit_bytes) bounded.memory_limit_bytes = memory_of_nearly_all();
+    return std::make_unique<ProcessWorker>(*std::move(child), bounded, log_start, cancel_fd_);
   }
 
   int cancel_fd_;

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -88,10 +87,16 @@ fs::path spare_folder(const Worker& worker, std::string_view name) {
 Result<fs::path> fresh_output_folder(const Worker& worker, std::string_view name = kOutputFolders[0]) {
   const fs::path folder = worker.scratch() / name;
   std::error_code code;
-  if (!fs::exists(folder, code)) fs::rename(spare_folder(worker, name), folder, code);
+  if (!fs::exists(fs::symlink_status(folder, code))) fs::rename(spare_folder(worker, name), folder, code);
+  // It is the worker's own, which may put a link to a folder of the user's in its place at any time: what is opened is
+  // no link, and all that follows goes by what was opened.
+  if (!fs::is_directory(fs::symlink_status(folder, code))) FIEL_TRY(remove_tree(folder));
   FIEL_TRY(ensure_folder(folder));
+  const Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!opened.is_open()) return std::unexpected(file_error("open", folder, errno));
   std::vector<fs::path> left;
-  for (fs::directory_iterator at(folder, code = {}), end; !code && at != end; at.increment(code)) left.push_back(at->path());
+  const fs::path itself = fmt::format("/proc/self/fd/{}", opened.get());
+  for (fs::directory_iterator at(itself, code = {}), end; !code && at != end; at.increment(code)) left.push_back(at->path());
   for (const fs::path& path : left) {
     if (!spoil(path)) FIEL_TRY(remove_tree(path));
   }
@@ -134,7 +139,12 @@ Outcome<LoadResult> request_load(Worker& worker, const LoadOrder& order, double 
                   {"scenario", to_string(order.scenario)}};
   if (!order.state.empty())
     request["state"] = to_json(std::vector(order.state.begin(), order.state.end()));
+  if (order.profile) request["profile"] = true;
   return ask<LoadResult>(worker, request, deadline_seconds, read_load);
+}
+
+Outcome<std::vector<NodeSeconds>> request_profile(Worker& worker, double deadline_seconds) {
+  return ask<std::vector<NodeSeconds>>(worker, {{"type", "profile"}}, deadline_seconds, read_profile);
 }
 
 Outcome<BegunInfer> begin_infer(Worker& worker, const InferOrder& order, double deadline_seconds,
@@ -185,11 +195,9 @@ Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order
   if (order.scenario == Scenario::kServer) {
     const fs::path arrivals = worker.scratch() / "arrivals.f64";
     const auto& times = order.arrivals_seconds;
-    std::ofstream file(arrivals, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char*>(times.data()),
-               static_cast<std::streamsize>(times.size() * sizeof(double)));
-    file.close();
-    if (!file) return no_folder(file_error("write", arrivals, errno), "measure");
+    // Written beside and moved there: what the worker may have put in its place is not followed.
+    const std::string_view bytes(reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double));
+    if (auto written = write_atomic(arrivals, bytes); !written) return no_folder(written.error(), "measure");
     request["arrivals_file"] = arrivals.string();
   }
   return ask<MeasureResult>(worker, request, deadline_seconds, [&](const Json& answer) {

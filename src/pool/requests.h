@@ -61,6 +61,7 @@ struct LoadOrder {
   std::span<const TrafficShape> shapes;
   Scenario scenario = Scenario::kSingleStream;
   std::span<const StateLink> state;
+  bool profile = false;  // for request_profile; what runs so is timed for nothing else
 };
 
 struct LoadedPort {
@@ -133,6 +134,14 @@ struct BegunInfer {
 Outcome<BegunInfer> begin_infer(Worker& worker, const InferOrder& order, double deadline_seconds,
                                 const std::filesystem::path& still_read);
 Outcome<InferResult> finish_infer(Worker& worker, const BegunInfer& begun);
+
+/// What one node of the graph that runs took of an inference, in the mean, and which of the model's nodes became it.
+struct NodeSeconds {
+  std::vector<std::string> names;
+  double seconds = 0;
+};
+/// Of a worker with the capability "profile" that has inferred since a load with `profile`.
+Outcome<std::vector<NodeSeconds>> request_profile(Worker& worker, double deadline_seconds);
 
 Outcome<MeasureResult> request_measure(Worker& worker, const MeasureOrder& order, double deadline_seconds);
 /// Ends the worker politely; one that does not answer is killed, and one that is busy is left for its destructor. Never fails.

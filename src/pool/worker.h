@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -49,6 +50,7 @@ struct WorkerSpec {
   std::filesystem::path log;                       // standard error, appended
   std::optional<std::int64_t> memory_limit_bytes;  // resident memory of the group, watched; above it the group is killed
   std::vector<int> cores;                          // CPU affinity; empty: unchanged
+  std::optional<Confinement> confinement = Confinement{};  // beside its scratch folder; none: it may do what we may
 };
 
 struct WorkerUsage {

@@ -21,8 +21,6 @@ namespace {
 
 using namespace stats;
 
-constexpr double kAlpha = 0.05;
-
 struct Truth {
   double discordant_share;  // share of samples where only one of the two is right
   double drop;              // of the candidate's score

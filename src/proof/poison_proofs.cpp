@@ -82,12 +82,12 @@ std::vector<Poison> poisons(DType dtype) {
   return all;
 }
 
-struct Ground {
+struct PoisonGround {
   Contract contract;
   SampleSet set;
   TempFolder folder = TempFolder::create({}, "fiel-poison-").value();
 
-  Ground() {
+  PoisonGround() {
     set.source = folder.path();
     set.digest = "set";
     for (int i = 0; i < kSamples; ++i) {
@@ -127,7 +127,7 @@ Finding none(std::string what, int accepted, int judged) {
 }
 
 Findings poisoned_answers(int) {
-  Ground ground;
+  PoisonGround ground;
   int judged = 0, accepted = 0, refused_clean = 0, clean = 0;
   for (const DType dtype : kAllDTypes) {
     const auto clean_answer = [dtype](int i) { return right(dtype, i); };
@@ -154,7 +154,7 @@ Findings poisoned_answers(int) {
 }
 
 Findings constant_references(int) {
-  Ground ground;
+  PoisonGround ground;
   int trusted = 0;
   for (const DType dtype : kAllDTypes) {
     const ReferenceStore reference = ground.reference([dtype](int i) {

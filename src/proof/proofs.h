@@ -10,6 +10,9 @@
 
 namespace fiel {
 
+inline constexpr double kAlpha = 0.05;  // what every proof holds the rules to
+inline constexpr double kSigma = 0.01;  // of the simulated noise, log
+
 /// Recorded timings of one configuration after another, each series in its order (seconds or any other unit).
 using RecordedTimings = std::vector<std::vector<double>>;
 

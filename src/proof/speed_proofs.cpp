@@ -21,8 +21,6 @@ namespace {
 
 using namespace stats;
 
-constexpr double kAlpha = 0.05;
-constexpr double kSigma = 0.01;
 constexpr int kLooks = 60;
 constexpr int kRounds = 3;
 

@@ -17,9 +17,6 @@ namespace {
 
 using stats::NoiseKind;
 
-constexpr double kAlpha = 0.05;
-constexpr double kSigma = 0.01;
-
 SimulatedProject project(const SimulatedData& data) {
   auto made = SimulatedProject::create(data);
   FIEL_CHECK(made.has_value());

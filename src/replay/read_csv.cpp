@@ -1,4 +1,4 @@
-// CSV without quotes: a header, a column for each knob, the last one the cost. The recordings say nothing of the time that
+// CSV without quotes: a header, a column for each knob (`engine`: whose knobs they are), the last one the cost. The recordings say nothing of the time that
 // a trial took, so each counts one second: the clock counts trials.
 #include <fmt/format.h>
 
@@ -49,7 +49,13 @@ Result<std::vector<RawRecord>> parse_csv(const std::string& text) {
       record.recorded.outcome = Trial::Outcome::kAdmissibleSoFar;
       record.recorded.value = *cost;
     }
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) record.settings.emplace_back(header[i], std::move(row[i]));
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      if (header[i] == kEngineKey) {
+        record.engine = std::move(row[i]);
+      } else {
+        record.settings.emplace_back(header[i], std::move(row[i]));
+      }
+    }
     records.push_back(std::move(record));
   }
   return records;

@@ -1,6 +1,7 @@
 // T4: {"metadata":{"timeunit":…},"results":[{"configuration":{…},"times":{"compilation":…,"framework":…,"validation":…,
 // "runtimes":[…]},"invalidity":"correct|…","measurements":[{"name":…,"value":…}],"objectives":[…]},…]}. Times are in ms.
-// Only costs are minimised here: an objective that is a rate is refused.
+// Only costs are minimised here: an objective that is a rate is refused. A key `engine` names the engine, whose knobs are
+// its own (fiel writes such files: write_recording.h).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -51,7 +52,10 @@ Result<Recorded> recorded_of(const Json& result, double unit) {
   }
   recorded.timing_seconds = unit * std::accumulate(recorded.timings.begin(), recorded.timings.end(), 0.0);
   const std::string invalidity = result.value("invalidity", "correct");
-  if (invalidity == "correctness") recorded.outcome = Trial::Outcome::kRejected;
+  if (invalidity == "correctness") {  // where it was timed, a search may be told that time, as in a run
+    recorded.outcome = Trial::Outcome::kRejected;
+    if (!recorded.timings.empty()) recorded.value = objective_of(result);
+  }
   if (invalidity != "correct") return recorded;
   recorded.value = objective_of(result);
   if (recorded.value) recorded.outcome = Trial::Outcome::kAdmissibleSoFar;
@@ -84,7 +88,12 @@ Result<std::vector<RawRecord>> parse_t4(const std::string& text) {
     }
     RawRecord record{.engine = "recorded", .settings = {}, .recorded = FIEL_TRY(recorded_of(result, unit))};
     for (const auto& [knob, value] : configuration->items()) {
-      record.settings.emplace_back(knob, value.is_string() ? value.get<std::string>() : dump_json(value));
+      std::string setting = value.is_string() ? value.get<std::string>() : dump_json(value);
+      if (knob == kEngineKey) {
+        record.engine = std::move(setting);
+      } else {
+        record.settings.emplace_back(knob, std::move(setting));
+      }
     }
     records.push_back(std::move(record));
   }

@@ -51,6 +51,7 @@ struct RawRecord {
   Recorded recorded;
 };
 inline constexpr const char* kLeftOut = "default";
+inline constexpr const char* kEngineKey = "engine";  // the one name that no knob has
 Result<std::vector<RawRecord>> parse_t4(const std::string& text);
 Result<std::vector<RawRecord>> parse_csv(const std::string& text);
 Result<std::vector<RawRecord>> parse_own(const std::string& text);

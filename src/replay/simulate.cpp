@@ -70,6 +70,7 @@ Result<Simulation> simulate(const Recording& recording, const Yardstick& yardsti
         simulation.improvements.push_back({simulation.clock_seconds, best});
       }
       simulation.best_after.push_back(best);
+      simulation.steps.push_back({.seconds = seen.seconds, .value = seen.told, .admissible = recorded.found().has_value(), .best = best, .outlook = strategy->outlook()});
     }
     Trial trial{.route = *route, .outcome = recorded.outcome, .log_speedup = {}, .seconds = seen.seconds};
     if (seen.told) trial.log_speedup = std::log(comparator / *seen.told);

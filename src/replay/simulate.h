@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,17 @@ struct SimulationOptions {
   StartAt start = StartAt::kDefault;
 };
 
+/// One first visit, and what the strategy expected when it asked for it.
+struct Step {
+  double seconds = 0;
+  std::optional<double> value;  // what was told; nothing where it failed
+  bool admissible = false;
+  double best = 0;              // true value of what looks best afterwards
+  std::optional<Outlook> outlook;
+};
+
 struct Simulation {
+  std::vector<Step> steps;
   std::vector<Improvement> improvements;   // in the order of the clock; with noise: true values of what looked best
   std::vector<double> best_after;          // value after 1, 2, ... evaluations; the worst admissible one before the first success
   std::int64_t failures = 0;               // failed or rejected

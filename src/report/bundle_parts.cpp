@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fields.h"
+#include "report/json.h"
 #include "report/words.h"
 
 namespace fiel {
@@ -52,12 +53,6 @@ std::vector<std::int64_t> traffic_of(const Json& bundle, const std::string& inpu
     if (size.is_number_integer()) sizes.push_back(size.get<std::int64_t>());
   }
   return sizes;
-}
-
-Json ports_json(const std::vector<Port>& ports) {
-  Json json = Json::array();
-  for (const Port& port : ports) json.push_back({{"name", port.name}, {"dtype", port.dtype}, {"shape", port.shape}});
-  return json;
 }
 
 std::int64_t batch_of(const CandidateView& candidate) {

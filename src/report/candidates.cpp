@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "report/fields.h"
 
@@ -121,6 +122,7 @@ void CandidateReader::take_process(const Json& entry) {
 }
 
 void CandidateReader::take(const Event& event, const Json& body) {
+  const double seconds = event.spent_seconds - std::exchange(spent_seconds_, event.spent_seconds);
   if (event.type == "engine") {
     knob_kinds_[fields::text(body, "engine")] = fields::text_map(body, "knobs");
     return;
@@ -133,6 +135,7 @@ void CandidateReader::take(const Event& event, const Json& body) {
   if (!of_one || !id) return;
   take_process(body);
   CandidateView& view = views_[static_cast<int>(*id)];
+  view.seconds_by_step[event.type] += seconds;
   if (event.type == "build" || event.type == "probe") view.tried_at_seconds = event.spent_seconds;
   if (event.type == "build") {
     view.build_seconds = fields::number(body, "build_seconds");

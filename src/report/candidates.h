@@ -22,6 +22,7 @@ class CandidateReader {
   void take_process(const Json& entry);  // anything that one process of a candidate left
 
   std::map<int, CandidateView> views_;
+  double spent_seconds_ = 0;  // up to the event before
   std::map<std::string, std::map<std::string, std::string>> knob_kinds_;  // engine -> knob -> kind
 };
 

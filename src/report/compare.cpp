@@ -15,8 +15,6 @@
 namespace fiel {
 namespace {
 
-constexpr std::size_t kDigestShown = 12;
-
 // What differs without making the runs answers to different questions.
 constexpr std::array<std::string_view, 3> kMayDiffer = {"target.baseline", "speed.min_gain", "speed.confidence"};
 

@@ -103,6 +103,14 @@ Html start_table(std::string_view caption, const std::vector<Column>& columns, A
 
 void end_table(Html& html) { html.close("table").close("div").line(); }
 
+void add_fact(Html& html, std::string_view name, const Html& value) {
+  html.open("div").element("dt", name).wrap("dd", {}, value).close("div").line();
+}
+
+void add_fact(Html& html, std::string_view name, std::string_view value) {
+  if (!value.empty()) add_fact(html, name, Html().text(value));
+}
+
 void add_cell(Html& html, const Column& column, std::string_view text) {
   if (column.css.empty()) {
     html.element("td", text);

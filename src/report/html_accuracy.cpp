@@ -11,8 +11,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kText{"", ""}, kNumber{"", "number"};
-
 // The picture beside the figures, in shares of the margin: from a gain of half the margin to a loss of one and a half.
 constexpr double kLowShare = -0.5, kHighShare = 1.5;
 constexpr double kPictureWidth = 160;

@@ -51,7 +51,7 @@ void add_row(Html& html, const RunView& view, const CandidateView& candidate) {
   html.element("td", candidate.status == "admissible" ? (marks.empty() ? "admissible" : "admissible, " + marks) : marks).close("tr");
 }
 
-void add_fact(Html& html, std::string_view name, std::string_view value) {
+void add_detail(Html& html, std::string_view name, std::string_view value) {
   if (!value.empty()) html.element("dt", name).element("dd", value);
 }
 
@@ -97,30 +97,30 @@ std::string failure_words(const Json& failure) {
 }
 
 void add_details(Html& html, const RunView& view, const CandidateView& candidate) {
-  if (candidate.latency) add_fact(html, "latency", latency_words(*candidate.latency));
-  if (candidate.build_seconds) add_fact(html, "built in", format_duration(*candidate.build_seconds));
-  if (candidate.artifact_bytes) add_fact(html, "artifact size", format_bytes(*candidate.artifact_bytes));
-  add_fact(html, "nodes by precision", listed(candidate.precisions));
-  add_fact(html, "nodes by device", listed(candidate.placement));
-  add_fact(html, "read back, where it differs from the comparator", effective_words(view, candidate));
+  if (candidate.latency) add_detail(html, "latency", latency_words(*candidate.latency));
+  if (candidate.build_seconds) add_detail(html, "built in", format_duration(*candidate.build_seconds));
+  if (candidate.artifact_bytes) add_detail(html, "artifact size", format_bytes(*candidate.artifact_bytes));
+  add_detail(html, "nodes by precision", listed(candidate.precisions));
+  add_detail(html, "nodes by device", listed(candidate.placement));
+  add_detail(html, "read back, where it differs from the comparator", effective_words(view, candidate));
   add_code(html, "artifact", candidate.artifact);
   add_code(html, "digest", candidate.digest);
   const Json consistency = fields::parsed(candidate.consistency_json);
-  if (consistency.is_object()) add_fact(html, "asked again", dump_json(consistency));
+  if (consistency.is_object()) add_detail(html, "asked again", dump_json(consistency));
 }
 
 void add_gate(Html& html, std::string_view name, const std::string& gate_json) {
   const Json gate = fields::parsed(gate_json);
-  for (const Json& task : fields::member(gate, "tasks")) add_fact(html, name, task_words(task));
+  for (const Json& task : fields::member(gate, "tasks")) add_detail(html, name, task_words(task));
 }
 
 Html full_evidence(const RunView& view, const CandidateView& candidate) {
   Html html;
   html.open("dl");
-  add_fact(html, "why", candidate.reason);
-  add_fact(html, "not as asked", fmt::format("{}", fmt::join(candidate.ignored, ", ")));
-  add_fact(html, "times as fast", ratios_words(candidate));
-  add_fact(html, "failed", failure_words(fields::parsed(candidate.failure_json)));
+  add_detail(html, "why", candidate.reason);
+  add_detail(html, "not as asked", fmt::format("{}", fmt::join(candidate.ignored, ", ")));
+  add_detail(html, "times as fast", ratios_words(candidate));
+  add_detail(html, "failed", failure_words(fields::parsed(candidate.failure_json)));
   add_details(html, view, candidate);
   add_code(html, "to see it again", candidate.reproduce);
   html.close("dl");
@@ -137,8 +137,8 @@ Html short_evidence(const RunView& view, const CandidateView& candidate, Evidenc
   const bool may_ship = candidate.status == "admissible";
   Html html;
   html.open("dl");
-  add_fact(html, "why", excerpt(candidate.reason, bare ? kReasonBare : kReasonShort));
-  if (!bare) add_fact(html, "times as fast", ratios_words(candidate));
+  add_detail(html, "why", excerpt(candidate.reason, bare ? kReasonBare : kReasonShort));
+  if (!bare) add_detail(html, "times as fast", ratios_words(candidate));
   if (!bare && may_ship) add_details(html, view, candidate);
   if (!bare || may_ship) add_gate(html, "tuning data", candidate.gate_tuning_json);
   if (!bare || may_ship) add_gate(html, "hold-out", candidate.gate_holdout_json);

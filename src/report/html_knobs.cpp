@@ -11,8 +11,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kText{"", ""}, kNumber{"", "number"};
-
 std::string levels_words(const Json& knob) {
   std::string words;
   for (const Json& level : fields::member(knob, "levels")) {

@@ -12,8 +12,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kText{"", ""};
-
 Html facts_table(const Json& facts) {
   Html html;
   if (!facts.is_array() || facts.empty()) return html;
@@ -30,10 +28,6 @@ Html facts_table(const Json& facts) {
   html.close("tbody");
   end_table(html);
   return html;
-}
-
-void add_fact(Html& html, std::string_view name, std::string_view value) {
-  if (!value.empty()) html.open("div").element("dt", name).element("dd", value).close("div").line();
 }
 
 void add_digest(Html& html, std::string_view name, const std::string& digest) {

@@ -29,10 +29,14 @@ struct Column {
   std::string_view name;
   std::string_view css;  // "number" is set flush right
 };
+inline constexpr Column kText{"", ""}, kNumber{"", "number"};
 /// <table> up to its head, inside a region that scrolls by itself where it is too wide; end_table() closes both.
 Html start_table(std::string_view caption, const std::vector<Column>& columns, Attributes attributes = {});
 void end_table(Html& html);
 void add_cell(Html& html, const Column& column, std::string_view text);
+/// A term and its value in a <dl>; one without a value is left out.
+void add_fact(Html& html, std::string_view name, const Html& value);
+void add_fact(Html& html, std::string_view name, std::string_view value);
 /// A link to a candidate's row: "#4".
 Html candidate_link(int id);
 std::string candidate_target(int id);  // the row's id

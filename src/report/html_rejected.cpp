@@ -11,7 +11,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kText{"", ""}, kNumber{"", "number"};
 constexpr std::size_t kRowsShown = 12;  // the table of candidates has the rest
 
 std::vector<const CandidateView*> fast_but_wrong(const RunView& view) {

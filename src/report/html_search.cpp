@@ -16,8 +16,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kNumber{"", "number"};
-
 std::vector<const CandidateView*> in_order_of_time(const RunView& view) {
   std::vector<const CandidateView*> tried;
   for (const auto& [id, candidate] : view.candidates) {

@@ -13,8 +13,6 @@
 namespace fiel {
 namespace {
 
-constexpr Column kText{"", ""}, kNumber{"", "number"};
-
 struct Session {
   std::string what;  // "deciding", "estimating"
   double ratio = 1;

@@ -12,12 +12,6 @@
 namespace fiel {
 namespace {
 
-void add_fact(Html& html, std::string_view name, const Html& value) {
-  html.open("div").element("dt", name).wrap("dd", {}, value).close("div").line();
-}
-
-void add_fact(Html& html, std::string_view name, std::string_view value) { add_fact(html, name, Html().text(value)); }
-
 Html code(std::string_view text) { return Html().element("code", text); }
 
 void add_what_ships(Html& html, const RunView& view) {

@@ -3,14 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fields.h"
+#include "report/json_insight.h"
 
 namespace fiel {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
@@ -24,12 +20,6 @@ Json latency_json(const LatencySummary& latency) {
           {"p99", micros(latency.p99_seconds)},
           {"p90_at_most", micros(latency.p90_at_most_seconds)},
           {"p99_at_most", micros(latency.p99_at_most_seconds)}};
-}
-
-Json ports_json(const std::vector<Port>& ports) {
-  Json json = Json::array();
-  for (const Port& port : ports) json.push_back({{"name", port.name}, {"dtype", port.dtype}, {"shape", port.shape}});
-  return json;
 }
 
 Json candidate_json(const CandidateView& candidate) {
@@ -126,8 +116,8 @@ Json break_even_json(const BreakEven& even) {
   return {{"executions", or_null(even.executions)},
           {"saved_seconds_per_execution", even.saved_seconds_per_execution},
           {"of", even.of},
-          {"planned_executions", even.planned_executions},
-          {"pays", even.executions && *even.executions <= even.planned_executions}};
+          {"planned_executions", or_null(even.planned_executions)},
+          {"pays", even.planned_executions ? Json(even.executions && *even.executions <= *even.planned_executions) : Json(nullptr)}};
 }
 
 // What the run was bound to, as its first event has it, and the engines.
@@ -146,6 +136,12 @@ Json environment_json(const RunView& view) {
 
 }  // namespace
 
+Json ports_json(const std::vector<Port>& ports) {
+  Json json = Json::array();
+  for (const Port& port : ports) json.push_back({{"name", port.name}, {"dtype", port.dtype}, {"shape", port.shape}});
+  return json;
+}
+
 Json format_json(const RunView& view) {
   Json json = {{"format", kResultFormat},
                {"verdict", text_or_null(view.verdict)},
@@ -159,6 +155,9 @@ Json format_json(const RunView& view) {
                {"break_even", view.break_even ? break_even_json(*view.break_even) : Json(nullptr)},
                {"noise", noise_json(view.noise)},
                {"environment", environment_json(view)}};
+  json["pareto"] = pareto_json(view);
+  json["what_mattered"] = what_mattered_json(view);
+  json["quality"] = quality_json(view);
   json["baseline"] = reference_json(view, view.baseline);
   json["comparator"] = reference_json(view, view.comparator);
   if (json["comparator"].is_object()) json["comparator"]["why"] = view.comparator_why;

@@ -20,7 +20,7 @@ constexpr std::array<Phase, 14> kPhases = {{
     {"reference", "the reference's outputs", {"reference", "", ""}},
     {"gate", "accuracy on tuning data", {"gate", "consistency", ""}},
     {"anchors", "timing what is there before the search", {"anchors", "", ""}},
-    {"search", "choosing routes", {"candidate", "search_end", ""}},
+    {"search", "choosing routes", {"candidate", "last_winner", "search_end"}},
     {"probe", "probing and first timings", {"probe", "", ""}},
     {"race", "the race", {"race", "race_end", ""}},
     {"confirm", "proof of speed", {"confirm", "confirm_end", ""}},

@@ -84,11 +84,13 @@ std::string break_even_words(const RunView& view) {
   if (!even.executions) {
     return fmt::format("never: no saved time is proven against {} of tuning", format_duration(view.budget.spent_seconds));
   }
-  return fmt::format("after {} executions: {} of tuning against {} saved by each (from the lower end of the "
-                     "interval); {} are planned{}",
-                     format_count(*even.executions), format_duration(view.budget.spent_seconds),
-                     format_duration(even.saved_seconds_per_execution), format_count(even.planned_executions),
-                     *even.executions <= even.planned_executions ? "" : ", which is too few");
+  std::string text = fmt::format("after {} executions: {} of tuning against {} saved by each (from the lower end of the interval)",
+                                 format_count(*even.executions), format_duration(view.budget.spent_seconds),
+                                 format_duration(even.saved_seconds_per_execution));
+  if (const auto planned = even.planned_executions) {
+    text += fmt::format("; {} are planned{}", format_count(*planned), *even.executions <= *planned ? "" : ", which is too few");
+  }
+  return text;
 }
 
 std::string spent_words(const RunView& view) {

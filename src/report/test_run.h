@@ -13,6 +13,7 @@
 #include "base/digest.h"
 #include "journal/journal.h"
 #include "model/test_folder.h"
+#include "report/view.h"
 
 namespace fiel {
 
@@ -247,8 +248,8 @@ inline void write_search(TestRun& run) {
   run.not_built(9, "unsupported", "NUM_STREAMS=4 exceeds the cores",
                 {{"kind", "unsupported"}, {"message", "NUM_STREAMS=4 exceeds the cores"}, {"phase", "build"},
                  {"log_tail", ""}});
-  run.event("search/end", "search_end", {{"stop_reason", "budget"}, {"tried", 7}, {"strategy", "mixed"},
-                                         {"space_size", 96.0}}, 0.1);
+  run.event("search/end", "search_end", {{"stop_reason", "budget"}, {"tried", 7}, {"strategy", "auto"}, {"space_size", 96.0},
+                                         {"asked", 8}, {"uniform_draws", {3, 8, 9}}, {"draws_put_off", 0}}, 0.1);
   run.judged(5, "wrong_slice", "exact_match lost 0.053 on slice small (margin 0.050, n 300)", 0.0106);
   run.judged(4, "admissible", "", 0.004);
   run.judged(3, "admissible", "", 0.001);
@@ -339,6 +340,16 @@ inline void write_unfinished(const std::filesystem::path& folder) {
   run.built(3, "bf16");
   run.probed(3, 1.21);
   run.candidate(4, {{"NUM_STREAMS", "2"}});
+}
+
+using Story = void (*)(const std::filesystem::path&);
+
+inline RunView view_of(Story story) {
+  const TestFolder folder;
+  story(folder.path());
+  RunView view = read_run(folder.path()).value();
+  view.folder = "run";  // so that no temporary name stands in what is compared
+  return view;
 }
 
 }  // namespace fiel

@@ -15,8 +15,11 @@ std::string format_text(const RunView& view, const TextOptions& options) {
   say_break_even(page, view);
   say_bounds(page, view);
   say_candidates(page, view, detail);
+  say_pareto(page, view);
   say_nearest_misses(page, view);
   say_left_out(page, view, detail);
+  if (options.all) say_what_mattered(page, view);
+  say_quality(page, view);
   say_time(page, view);
   return page.take();
 }

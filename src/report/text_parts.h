@@ -16,6 +16,9 @@ void say_break_even(Page& page, const RunView& view);
 void say_candidates(Page& page, const RunView& view, Detail detail);
 void say_left_out(Page& page, const RunView& view, Detail detail);
 void say_nearest_misses(Page& page, const RunView& view);
+void say_pareto(Page& page, const RunView& view);         // of speed, memory and accuracy
+void say_what_mattered(Page& page, const RunView& view);  // knobs, pairs, and three settings to copy
+void say_quality(Page& page, const RunView& view);        // what share of the space may hold better
 void say_time(Page& page, const RunView& view);
 void say_bounds(Page& page, const RunView& view);        // model, machine, engine, data
 

@@ -14,16 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using Story = void (*)(const std::filesystem::path&);
-
-RunView view_of(Story story) {
-  const TestFolder folder;
-  story(folder.path());
-  RunView view = read_run(folder.path()).value();
-  view.folder = "run";  // so that no temporary name stands in what is compared
-  return view;
-}
-
 TEST(Text, SaysAnImprovementWithIntervalSessionsAndSamples) {
   const std::string text = format_text(view_of(write_improved), {});
   EXPECT_THAT(text, HasSubstr("improved:"));

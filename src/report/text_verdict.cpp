@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,8 +12,6 @@
 
 namespace fiel {
 namespace {
-
-constexpr std::size_t kDigestShown = 12;
 
 Paint paint_of(std::string_view verdict) {
   if (verdict == "improved") return Paint::kGood;
@@ -67,9 +66,23 @@ void say_break_even(Page& page, const RunView& view) {
   if (view.break_even) page.paragraph("pays off", break_even_words(view));
 }
 
+namespace {
+
+// Only what is not as it should be.
+void say_confinement(Page& page, const Json& confinement) {
+  std::vector<std::string> lines = fields::texts(confinement, "missing");
+  for (const std::string& engine : fields::texts(confinement, "unconfined_engines")) {
+    lines.push_back(fmt::format("{}: may do whatever you may (confine = false)", engine));
+  }
+  if (!lines.empty()) page.paragraph("not confined", fmt::format("{}", fmt::join(lines, "; ")));
+}
+
+}  // namespace
+
 void say_bounds(Page& page, const RunView& view) {
   if (view.run_json.empty()) return;
   page.paragraph("measured on", measured_on_words(view));
+  say_confinement(page, fields::member(fields::parsed(view.run_json), "confinement"));
   page.paragraph("for", measured_for_words(view));
 }
 

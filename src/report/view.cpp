@@ -78,6 +78,18 @@ void take_verdict(RunView& view, const Json& body) {
   }
 }
 
+void take_search(RunView& view, const Json& body) {
+  SearchView search{.strategy = fields::text(body, "strategy"),
+                    .space_size = fields::number(body, "space_size").value_or(0),
+                    .tried = fields::integer(body, "tried").value_or(0),
+                    .all_tried = false,
+                    .uniform_draws = fields::ids(body, "uniform_draws"),
+                    .draws_put_off = fields::integer(body, "draws_put_off").value_or(0)};
+  const auto asked = fields::number(body, "asked");
+  search.all_tried = asked && search.space_size > 0 && *asked >= search.space_size;
+  view.search = std::move(search);
+}
+
 void take_end_of_proof(RunView& view, const Json& body) {
   const auto id = id_at(body, "id");
   for (NomineeView& nominee : view.nominees) {
@@ -109,26 +121,16 @@ void take_nominees(RunView& view, const Standing& standing) {
   }
 }
 
-// What the contract's objective costs, in seconds per execution (offline: per sample). The tail's percentiles are no
-// cost that adds up over executions, so they count by their mean.
-std::optional<double> cost_seconds(const RunView& view, const CandidateView& candidate) {
-  if (!candidate.latency) return std::nullopt;
-  if (view.scenario == "offline" || view.objective == "throughput") {
-    return candidate.latency->per_second > 0 ? std::optional(1 / candidate.latency->per_second) : std::nullopt;
-  }
-  return view.objective == "latency_p50" ? candidate.latency->p50_seconds : candidate.latency->mean_seconds;
-}
-
 // Saved per execution: t - t/s for a comparator's t and the least speed-up s that the interval allows (methodology E). With
 // t = 10 ms and s = 1.25, 2 ms are saved, and 600 s of tuning are paid back after 300,000 executions.
 std::optional<BreakEven> break_even(const RunView& view, const Json& run) {
   const auto planned = fields::integer(run, "executions");
-  if (!planned || view.verdict.empty()) return std::nullopt;
+  if (view.verdict.empty() || !(planned || view.winner)) return std::nullopt;  // nobody asked, and nothing is saved
   if (view.scenario == "server") return std::nullopt;  // a shorter wait is worth something, but saves no machine time
-  BreakEven result{.planned_executions = *planned, .of = view.objective, .saved_seconds_per_execution = 0, .executions = {}};
+  BreakEven result{.planned_executions = planned, .of = view.objective, .saved_seconds_per_execution = 0, .executions = {}};
   const CandidateView* comparator = view.find(view.comparator);
   if (!view.speedup || !view.speedup->low || comparator == nullptr) return result;
-  const auto cost = cost_seconds(view, *comparator);
+  const auto cost = comparator->latency ? seconds_per_execution(*comparator->latency, view.scenario, view.objective) : std::nullopt;
   if (!cost || !(*view.speedup->low > 1)) return result;
   result.saved_seconds_per_execution = *cost * (1 - 1 / *view.speedup->low);
   // A second of serving and one of tuning may have different prices.
@@ -152,6 +154,7 @@ Result<> take_events(RunView& view, const Journal& journal, const Standing& stan
                               .cpu_features = fields::texts(body, "cpu_features")});
     }
     if (event.type == "comparator") view.comparator_why = fields::text(body, "why");
+    if (event.type == "search_end") take_search(view, body);
     if (event.type == "confirm_end") take_end_of_proof(view, body);
     if (event.type == "opening") take_opening(view, body);
     if (event.type == "verdict") take_verdict(view, body);
@@ -170,6 +173,14 @@ Result<> take_events(RunView& view, const Journal& journal, const Standing& stan
 const CandidateView* RunView::find(std::optional<int> id) const {
   const auto found = id ? candidates.find(*id) : candidates.end();
   return found == candidates.end() ? nullptr : &found->second;
+}
+
+std::optional<double> cost_seconds(const RunView& view, const CandidateView& candidate) {
+  if (!candidate.latency) return std::nullopt;
+  if (view.scenario == "offline" || view.objective == "throughput") {
+    return candidate.latency->per_second > 0 ? std::optional(1 / candidate.latency->per_second) : std::nullopt;
+  }
+  return view.objective == "latency_p50" ? candidate.latency->p50_seconds : candidate.latency->mean_seconds;
 }
 
 Result<RunView> read_run(const std::filesystem::path& folder) {

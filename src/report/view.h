@@ -43,6 +43,7 @@ struct CandidateView {
   std::string artifact;   // digest; empty if it was never built
   std::optional<int> same_as;
   std::optional<double> build_seconds;
+  std::map<std::string, double> seconds_by_step;   // of the run, spent on this one alone: "build", "probe", "gate", ...
   std::optional<LatencySummary> latency;
   std::optional<std::int64_t> peak_memory_bytes;   // of a process that loads the artifact and runs it
   std::optional<std::int64_t> artifact_bytes;
@@ -111,8 +112,17 @@ struct BudgetView {
   std::vector<PhaseTime> phases;  // in the order of the flow; they add up to spent_seconds
 };
 
+struct SearchView {  // of a search that has ended
+  std::string strategy = {};
+  double space_size = 0;            // routes
+  std::int64_t tried = 0;
+  bool all_tried = false;           // every route of the space was asked for
+  std::vector<int> uniform_draws = {};  // candidates that were drawn with equal chances for all routes, and tried
+  std::int64_t draws_put_off = 0;   // drawn like that, and left for later
+};
+
 struct BreakEven {
-  std::int64_t planned_executions = 0;
+  std::optional<std::int64_t> planned_executions;
   std::string of;                            // the objective that the saving is of: "latency_p50"
   double saved_seconds_per_execution = 0;    // from the lower end of the speed-up's interval; 0: none is proven
   std::optional<std::int64_t> executions;    // until the tuning time is saved; absent: never
@@ -144,11 +154,16 @@ struct RunView {
   std::vector<NomineeView> nominees;  // in the order that was fixed before the hold-out opened
   std::vector<NearestMiss> nearest_misses;
   BudgetView budget;
+  std::optional<SearchView> search;
   std::optional<BreakEven> break_even;
   NoiseView noise;
 
   const CandidateView* find(std::optional<int> id) const;
 };
+
+/// What the contract's objective costs, in seconds per execution (offline: per sample). The tail's percentiles are no cost
+/// that adds up over executions, so they count by their mean.
+std::optional<double> cost_seconds(const RunView& view, const CandidateView& candidate);
 
 /// Reads the journal of the run in `folder`, every checksum verified.
 Result<RunView> read_run(const std::filesystem::path& folder);

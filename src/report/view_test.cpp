@@ -11,12 +11,6 @@
 namespace fiel {
 namespace {
 
-RunView view_of(void (*story)(const std::filesystem::path&)) {
-  const TestFolder folder;
-  story(folder.path());
-  return read_run(folder.path()).value();
-}
-
 TEST(View, SortsCandidatesIntoTheSixWords) {
   const RunView view = view_of(write_improved);
   const auto status = [&](int id) { return view.candidates.at(id).status; };

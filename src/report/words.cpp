@@ -12,6 +12,7 @@
 #include "decide/rounds.h"
 #include "report/candidates.h"
 #include "report/fields.h"
+#include "search/stop_reason.h"
 #include "stats/quantiles.h"
 
 namespace fiel {
@@ -37,12 +38,6 @@ constexpr std::array<Words, 17> kKinds = {{
     {"duplicate", "the same as an earlier one"},
     {"mistrusted", "not to be believed"},
     {"undecided", "accuracy neither proven nor refuted"},
-}};
-
-constexpr std::array<Words, 3> kStops = {{
-    {"budget", "its share of the budget was spent"},
-    {"candidates", "the limit of candidates was reached"},
-    {"exhausted", "nothing was left to try"},
 }};
 
 std::string_view words_for(std::span<const Words> list, std::string_view key) {
@@ -98,7 +93,10 @@ std::string precision_words(const CandidateView& candidate) {
 
 std::string_view kind_words(std::string_view kind) { return words_for(kKinds, kind); }
 
-std::string_view stop_words(std::string_view stop_reason) { return words_for(kStops, stop_reason); }
+std::string_view stop_words(std::string_view stop_reason) {
+  const auto known = parse_stop_reason(stop_reason);
+  return known ? stop_reason_words(*known) : stop_reason;  // of a newer minor version
+}
 
 std::string comparator_words(const RunView& view) {
   if (!view.comparator) return "the comparator";

@@ -11,6 +11,9 @@
 
 namespace fiel {
 
+/// How much of a digest is shown to people.
+inline constexpr std::size_t kDigestShown = 12;
+
 /// Two digits where they suffice, three near 1: "1.83", "1.012".
 std::string format_ratio(double ratio);
 /// "62 %".

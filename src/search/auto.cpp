@@ -18,10 +18,10 @@
 
 #include "base/rng.h"
 #include "route/sampler.h"
+#include "search/expected_gain.h"
 #include "search/features.h"
 #include "search/strategies.h"
 #include "search/surrogate.h"
-#include "stats/distributions.h"
 #include "stats/quantiles.h"
 
 namespace fiel {
@@ -33,14 +33,6 @@ constexpr std::size_t kFirstFit = 6;      // trials before the model is asked
 constexpr std::size_t kRandomEvery = 10;
 constexpr std::size_t kMostPoints = 256;  // that the model learns from
 constexpr int kDrawsPerDesign = 100;
-const double kLeastGain = std::log(1.01);
-
-double log_expected_improvement(double best, double mean, double deviation) {
-  const double z = (best - mean) / deviation;
-  const double density = 0.3989422804014327 * std::exp(-0.5 * z * z);
-  if (z > -5) return std::log(deviation) + std::log(std::max(1e-300, z * stats::normal_cdf(z) + density));
-  return std::log(deviation) - 0.5 * z * z - 0.9189385332046727 - 2 * std::log(-z);  // its expansion for z far below 0
-}
 
 class Auto : public Strategy {
  public:
@@ -67,7 +59,9 @@ class Auto : public Strategy {
     if (!space_.validate(trial.route)) return;
     const bool is_new = trials_.emplace(trial.route, trial).second;
     if (!is_new) return;
+    if (asked_.insert(trial.route).second) note_pairs(features_.levels_of(trial.route));  // a start from elsewhere
     tried_.push_back({features_.levels_of(trial.route), trial});
+    if (trial.outcome != Trial::Outcome::kAdmissibleSoFar) ++bad_;
     if (trial.outcome == Trial::Outcome::kAdmissibleSoFar && trial.log_speedup) {
       const double time = -*trial.log_speedup;
       if (!best_ || time < *best_) best_ = time;
@@ -76,6 +70,15 @@ class Auto : public Strategy {
   }
 
   std::optional<double> planned() const override { return std::max(0.0, size_ - static_cast<double>(asked_.size())); }
+
+  // A draw that the model had asked for already is as good a draw as any: its result is known.
+  UniformDraws uniform_draws() const override {
+    UniformDraws draws = random_->uniform_draws();
+    draws.put_off = static_cast<std::int64_t>(std::erase_if(draws.asked, [this](const BuildRoute& route) { return !asked_.contains(route); }));
+    return draws;
+  }
+
+  std::optional<Outlook> outlook() const override { return outlook_; }
 
  private:
   struct Tried {
@@ -323,22 +326,36 @@ class Auto : public Strategy {
 
   std::optional<BuildRoute> modelled() {
     if (is_stale()) fit();
-    std::optional<std::size_t> chosen;
-    double most = 0;
+    std::optional<std::size_t> chosen, greatest;
+    double most = 0, most_anyhow = 0;
     const double best = best_ ? *best_ : slow_;
     // How sure one can be that something is out: the more failed, the surer.
-    const auto bad = static_cast<double>(std::ranges::count_if(tried_, [](const Tried& tried) { return tried.trial.outcome != Trial::Outcome::kAdmissibleSoFar; }));
-    const double least = 0.1 / ((1 + bad) * (1 + bad));
+    const double least = 0.1 / ((1 + bad_) * (1 + bad_));
     for (std::size_t i = 0; i < pool_.size(); ++i) {
       const auto prediction = surrogate_.predict(i);
       const double admissible = std::clamp(prediction.mean[1], least, 1.0);
-      const double worth = log_expected_improvement(best, prediction.mean[0], prediction.deviation) + std::log(admissible) - prediction.mean[2];
-      if (chosen && !(worth > most)) continue;
+      const double anyhow = log_expected_improvement(best, {prediction.mean[0], prediction.deviation}) + std::log(admissible);
+      const double worth = anyhow - prediction.mean[2];
+      if (chosen && !(worth > most) && !(anyhow > most_anyhow)) continue;
       if (asked_.contains(pool_[i]) || waits(pool_[i])) continue;
-      most = worth;
-      chosen = i;
+      if (!chosen || anyhow > most_anyhow) {
+        most_anyhow = anyhow;
+        greatest = i;
+      }
+      if (!chosen || worth > most) {
+        most = worth;
+        chosen = i;
+      }
     }
     if (!chosen) return std::nullopt;
+    const auto share = [&](std::size_t i) {
+      const auto prediction = surrogate_.predict(i);
+      return expected_share(best, {prediction.mean[0], prediction.deviation}) * std::clamp(prediction.mean[1], least, 1.0);
+    };
+    outlook_ = Outlook{.share = share(*greatest),
+                       .share_per_second = share(*chosen) / std::exp(surrogate_.predict(*chosen).mean[2]),
+                       .trials = tried_.size(),
+                       .every_knob_turned = one_offs_.empty()};
     return pool_[*chosen];
   }
 
@@ -358,7 +375,9 @@ class Auto : public Strategy {
   std::vector<std::set<int>> seen_pairs_;
   std::vector<BuildRoute> pool_;
   std::optional<double> best_, best_at_fit_;  // log time
+  std::optional<Outlook> outlook_;
   double slow_ = 0, ceiling_ = 1e9, usual_log_seconds_ = 0;
+  double bad_ = 0;  // trials that failed or were rejected
   std::size_t questions_ = 0, design_asked_ = 0, fitted_at_ = 0;
   bool judged_ = false;
 };

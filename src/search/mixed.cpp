@@ -28,8 +28,6 @@
 namespace fiel {
 namespace {
 
-const double kLeastGain = std::log(1.01);
-
 // The combinations of one start's helpful values, best first, without listing them all.
 class Product {
  public:

@@ -47,6 +47,11 @@ class Random : public Strategy {
     return std::nullopt;
   }
 
+  UniformDraws uniform_draws() const override {
+    if (size_ <= kMostShuffled) return {.asked = {shuffled_.begin(), shuffled_.begin() + static_cast<std::ptrdiff_t>(asked_count_)}};
+    return {.asked = {asked_.begin(), asked_.end()}};
+  }
+
   void tell(const Trial&) override {}
 
   std::optional<double> planned() const override {

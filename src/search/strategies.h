@@ -1,12 +1,16 @@
 // The strategies' makers, one file each. Each keeps a copy of the space.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
 #include "search/strategy.h"
 
 namespace fiel {
+
+/// Log speed-up: what helps less than 1 % at first sight is taken for no help.
+inline const double kLeastGain = std::log(1.01);
 
 /// Every route, in the space's fixed order.
 std::unique_ptr<Strategy> make_full(const Space& space);

@@ -4,6 +4,7 @@
 //   ask() -> route -> (built, probed, timed by others) -> tell(trial) -> ask() ...
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,20 @@ struct Trial {
   std::optional<double> seconds = {};      // what building, judging and timing it took
 };
 
+/// Routes that were drawn with equal chances for each: what they say of the space holds whatever the knobs do together.
+struct UniformDraws {
+  std::vector<BuildRoute> asked;  // by this draw, or before it for another reason
+  std::int64_t put_off = 0;       // drawn, and not asked for yet
+};
+
+/// What the routes that are left promise, by a strategy's own model of the trials so far.
+struct Outlook {
+  double share = 0;             // greatest expected share of the best one's time that a trial would save, being admissible counted in
+  double share_per_second = 0;  // the same of the one that promises most for its expected cost, over that cost
+  std::size_t trials = 0;       // that the model has seen: two outlooks with the same number are one
+  bool every_knob_turned = false;  // false: first changes of single knobs are still to come, about which the model knows nothing
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -34,6 +49,9 @@ class Strategy {
   /// How many it will still ask as far as it knows now; nothing where that depends on what it is
   /// told. An upper bound where clauses forbid some of them.
   virtual std::optional<double> planned() const = 0;
+  virtual UniformDraws uniform_draws() const { return {}; }
+  /// As of the last route that was asked for by the model; nothing before that, and of strategies without a model.
+  virtual std::optional<Outlook> outlook() const { return std::nullopt; }
 };
 
 /// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off

@@ -280,6 +280,32 @@ TEST(Mixed, TheBetterEnginesProductsComeFirst) {
   EXPECT_EQ(asked[7], "engine=alpha x=1 y=1");
 }
 
+TEST(Auto, KnowsWhichRoutesWereDrawnUniformlyAndATenthAre) {
+  const Space space = wide_space(9);
+  const auto strategy = make("auto", space);
+  const auto steep = [](const BuildRoute& route) { return admissible(route, 1.0 + static_cast<double>(route.settings.size())); };
+  const Texts asked = run(*strategy, steep, 120);
+  const UniformDraws draws = strategy->uniform_draws();
+  EXPECT_GE(draws.asked.size(), 11u);  // every tenth question after the start
+  EXPECT_LT(draws.asked.size(), 40u);
+  EXPECT_EQ(draws.put_off, 0);
+  double settings = 0;
+  for (const BuildRoute& route : draws.asked) {
+    EXPECT_NE(std::ranges::find(asked, to_string(route)), asked.end());
+    settings += static_cast<double>(route.settings.size()) / static_cast<double>(draws.asked.size());
+  }
+  EXPECT_NEAR(settings, 6.0, 1.2);  // of nine knobs two thirds stand elsewhere by chance; the model goes to nine
+}
+
+TEST(Random, DrawsAllUniformlyAndSweepsNone) {
+  const Space space = example_space();
+  const auto random = make("random", space), fast = make("fast", space);
+  run(*random, equally_fast, 7);
+  run(*fast, equally_fast, 7);
+  EXPECT_EQ(random->uniform_draws().asked.size(), 7u);
+  EXPECT_TRUE(fast->uniform_draws().asked.empty());
+}
+
 TEST(Auto, LeavesNothingOut) {
   auto small = make("auto", example_space());
   EXPECT_EQ(small->planned(), 24.0);

@@ -14,8 +14,8 @@
 namespace fiel::stats {
 namespace {
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 bool all_finite(std::span<const double> scores) {
   return std::all_of(scores.begin(), scores.end(), [](double s) { return std::isfinite(s); });
@@ -117,7 +117,7 @@ void judge_real(NonInferiority& result, const Gains& gains, const Requirement& r
 NonInferiority non_inferiority(const PairedScores& scores, const Requirement& requirement) {
   FIEL_CHECK(requirement.alpha > 0.0 && requirement.alpha < 1.0);
   const Gains gains = gains_of(scores);
-  NonInferiority result{.estimate = kNaN,
+  NonInferiority result{.estimate = kUnknown,
                         .lower_bound = -kInfinity,
                         .samples = static_cast<std::int64_t>(scores.reference.size()),
                         .units = static_cast<std::int64_t>(scores.reference.size()),
@@ -137,7 +137,7 @@ NonInferiority non_inferiority(const PairedScores& scores, const Requirement& re
 
 double gain_upper_bound(const PairedScores& scores, double alpha) {
   const Gains gains = gains_of(scores);
-  if (!gains.usable) return kNaN;
+  if (!gains.usable) return kUnknown;
   if (gains.binary) return paired_upper_bound(gains.counts, alpha);
   if (!(gains.range > 0.0)) return kInfinity;
   return mean_upper_bound(sum_units(gains.gains, gains.groups), {alpha, gains.range}, scores.seed);

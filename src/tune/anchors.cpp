@@ -37,15 +37,16 @@ Result<> meet_engines(Lab& lab, VariantUse use) {
   for (auto& [name, engine] : lab.engines) {
     engine.hello = FIEL_TRY(greet(lab, engine));
     const std::string version = engine.hello.version;
+    const Json devices = engine.hello.devices;  // with their drivers, where an engine says them
     const Json body = FIEL_TRY(lab.recorder.once("engine/" + name, "engine", [&]() -> Result<Record> {
       Json knobs = Json::object();
       for (const Knob& knob : engine.hello.knobs) knobs[knob.name] = to_string(knob.kind);
-      return Record{.body = {{"engine", name}, {"version", version}, {"devices", engine.hello.devices},
+      return Record{.body = {{"engine", name}, {"version", version}, {"devices", devices},
                              {"cpu_features", engine.hello.cpu_features}, {"knobs", knobs}}};
     }));
-    if (body["version"] != version || body["cpu_features"] != Json(engine.hello.cpu_features)) {
+    if (body["version"] != version || body["devices"] != devices || body["cpu_features"] != Json(engine.hello.cpu_features)) {
       return fail(ErrorKind::kEnvironment,
-                  fmt::format("this run was begun with {} {}; here is {} (or another CPU)", name,
+                  fmt::format("this run was begun with {} {}; here is {} (or another device)", name,
                               body["version"].get<std::string>(), version),
                   "its timings would not be comparable: start a new run");
     }

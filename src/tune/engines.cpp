@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "tune/workshop.h"
 
@@ -19,13 +21,18 @@ std::string say(const Error& error) {
 
 std::vector<EngineTarget> known_engines() {
   return {{.name = "openvino", .worker = {}, .library = {}, .arguments = {}},
-          {.name = "onnxruntime", .worker = {}, .library = {}, .arguments = {}}};
+          {.name = "onnxruntime", .worker = {}, .library = {}, .arguments = {}},
+          {.name = "trtexec", .worker = {}, .library = {}, .arguments = {}}};
 }
 
 std::vector<std::string> engines_here(int cancel_fd) {
   std::vector<std::string> names;
   for (const EngineTarget& target : known_engines()) {
-    if (find_engine(target, cancel_fd).hello) names.push_back(target.name);
+    const EngineFound found = find_engine(target, cancel_fd);
+    // Whoever names no engine is asked for no GPU: not one of those that have nothing else.
+    if (found.hello && std::ranges::any_of(found.hello->devices, [](const std::string& device) { return device.starts_with("CPU"); })) {
+      names.push_back(target.name);
+    }
   }
   if (names.empty()) names.push_back(known_engines().front().name);
   return names;
@@ -53,7 +60,8 @@ EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
   }
   const auto pool = make_process_pool(cancel_fd);
   auto answer = ask_hello(pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
-                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {}}),
+                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {},
+                                       .confinement = confinement_of(target)}),
                           Deadlines().hello);
   if (const auto* failure = std::get_if<Failure>(&answer)) {
     found.problem = failure->message + (failure->log_tail.empty() ? "" : "; its last words: " + failure->log_tail);

@@ -17,7 +17,9 @@ Result<std::vector<MachineFact>> MachineWatch::facts(double least_seconds, int c
   if (left > 0) ::poll(&cancelled, 1, static_cast<int>(std::ceil(1000 * left)));
   if (is_cancelled(cancel_fd)) return fail(ErrorKind::kCancelled, "interrupted");
   const MachineLook after = look_at_machine();
-  return check_machine({}, {.before = before_, .after = after, .seconds = clock_.now_seconds() - started_at_});
+  auto facts = check_machine({}, {.before = before_, .after = after, .seconds = clock_.now_seconds() - started_at_});
+  facts.push_back(confinement_fact(kernel_guards()));
+  return facts;
 }
 
 void tell_about(const std::vector<MachineFact>& facts, ProgressSink& progress) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "contract/contract.h"
+
 namespace fiel {
 
 struct Costs {
@@ -18,11 +20,14 @@ struct BudgetPlan {
   double reserve_seconds = 0;  // gate, race and proof together
   double search_until = 0;     // spent seconds at which the search must end
   double proof_seconds = 0;    // the cheapest proof there can be: needed to start the race at all
-  bool affordable = false;     // false: the wall time can't even pay the cheapest search and proof
+  bool affordable = false;     // false: the wall time, or a phase's, can't even pay the cheapest race and proof
   double least_wall_seconds = 0;
+  double least_race_seconds = 0;  // the proof's is proof_seconds
 };
 
-/// `spent` seconds are gone, `wall` is the limit, `fewest_sessions` is what the e-process needs at best.
-BudgetPlan plan_budget(const Costs& costs, double spent_seconds, double wall_seconds, std::int64_t fewest_sessions);
+/// `spent` seconds are gone, `wall` is the limit, `fewest_sessions` is what the e-process needs at best. A phase that has a limit
+/// of its own needs no more kept back for it.
+BudgetPlan plan_budget(const Costs& costs, double spent_seconds, double wall_seconds, std::int64_t fewest_sessions,
+                       const PhaseLimits& limits = {});
 
 }  // namespace fiel

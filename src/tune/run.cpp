@@ -5,10 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/confine.h"
+#include "base/digest.h"
 #include "base/files.h"
+#include "base/strays.h"
+#include "base/sync.h"
 #include "base/units.h"
 #include "tune/anchors.h"
 #include "tune/engines.h"
+#include "tune/last_winner.h"
 #include "tune/machine_watch.h"
 #include "tune/one_off.h"
 #include "tune/this_machine.h"
@@ -33,7 +38,30 @@ Json set_json(const std::string& digest, std::int64_t n, const std::map<std::str
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
 }
 
-Json run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
+// What workers can't do here, and what they can that they should not.
+Json confinement_json(const Contract& contract) {
+  const KernelGuards guards = kernel_guards();
+  Json unconfined = Json::array();
+  for (const EngineTarget& engine : contract.engines) {
+    if (!engine.confine) unconfined.push_back(engine.name);
+  }
+  return {{"enforced", enforced_guards(guards)}, {"missing", missing_guards(guards)}, {"unconfined_engines", unconfined}};
+}
+
+// The files that evaluators and makers of variants are made of, as far as their command lines name them.
+Result<Json> programs_json(const Contract& contract) {
+  std::vector<std::string> words;
+  for (const TaskRule& task : contract.accuracy.tasks) words.insert(words.end(), task.program.begin(), task.program.end());
+  for (const VariantFile& file : contract.variants) words.insert(words.end(), file.program.begin(), file.program.end());
+  Json programs = Json::object();
+  for (const std::string& word : words) {
+    std::error_code code;
+    if (word.starts_with('/') && std::filesystem::is_regular_file(word, code)) programs[word] = FIEL_TRY(sha256_file(word));
+  }
+  return programs;
+}
+
+Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
   const Ground& ground = all.ground;
   const Contract& contract = ground.contract;
   const SampleSet& tuning = ground.tuning.get();
@@ -56,6 +84,9 @@ Json run_json(const TuneGround& all, const TuneOptions& options, const std::vect
   json["machine"]["facts"] = to_json(facts);
   json["device"] = contract.device;
   json["cores"] = contract.cores;
+  json["confinement"] = confinement_json(contract);
+  json["contract_digest"] = sha256_hex(contract.text);
+  json["programs"] = FIEL_TRY(programs_json(contract));
   json["shapes"] = Json::array();
   for (const TrafficShape& shape : ground.shapes) {
     json["shapes"].push_back({{"weight", shape.weight}, {"inputs", shape.inputs}});
@@ -87,6 +118,11 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
     return fail(ErrorKind::kCorrupt,
                 fmt::format("this run was begun by fiel {}, this is {}", run["fiel_version"].get<std::string>(), kVersion),
                 "finish it with that version, or start a new run");
+  }
+  if (run.value("contract_digest", "") != sha256_hex(ground.contract.text)) return changed("the run's contract.toml");
+  const Json programs = FIEL_TRY(programs_json(ground.contract));
+  for (const auto& [file, digest] : object_or_empty(run, "programs").items()) {
+    if (digest != programs.value(file, "")) return changed(file);
   }
   if (run["model"]["digest"] != ground.model.digest) return changed(ground.contract.model.string());
   for (const VariantFile& file : ground.contract.variants) {
@@ -127,6 +163,20 @@ Result<> check_words(const Ground& ground, const TuneOptions& options, int cance
   return {};
 }
 
+Result<Json> winner_to_start_from(const TuneOptions& options) {
+  if (!options.start_from.empty()) {
+    auto winner = winner_of_run(options.start_from);
+    if (!winner) return std::unexpected(std::move(winner).error().with_context("--start-from"));
+    if (winner->is_object()) return winner;
+    return fail(ErrorKind::kUsage, fmt::format("--start-from: the run in {} has no winner", options.start_from.string()),
+                "name a run whose verdict is `improved`, or `none`");
+  }
+  for (const std::filesystem::path& run : options.earlier_runs) {
+    if (auto winner = winner_of_run(run); winner && winner->is_object()) return winner;  // one that can't be read is no help
+  }
+  return Json(nullptr);
+}
+
 Verdict verdict_from(const Json& body) {
   Verdict verdict;
   verdict.word = parse_verdict_word(body.value("verdict", "")).value_or(VerdictWord::kUndecided);
@@ -137,13 +187,15 @@ Verdict verdict_from(const Json& body) {
   return verdict;
 }
 
-Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, ProgressSink& progress,
+// Time is booked from `began` on, so that reading model and data counts, too.
+Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, double began, ProgressSink& progress,
                      int cancel_fd) {
   const Json run = FIEL_TRY(journal.body("run"));
   FIEL_TRY(check_unchanged(run, all));
   Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
   const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), std::move(journal), folder,
                                                   run["seed"].get<std::uint64_t>(), progress, cancel_fd));
+  workshop->lab().recorder.count_in(RealClock().now_seconds() - began);
   TuneInput input{.lab = workshop->lab(),
                   .holdout = all.holdout,
                   .ledger = ledger,
@@ -151,7 +203,8 @@ Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::pat
                   .strategy = run["strategy"].get<std::string>(),
                   .routes = run["routes"].get<std::string>(),
                   .candidates = {},
-                  .wall_seconds = run["wall_seconds"].get<double>()};
+                  .wall_seconds = run["wall_seconds"].get<double>(),
+                  .last_run = run.contains("last_run") ? run["last_run"].dump() : ""};
   if (run["candidates"].is_number()) input.candidates = run["candidates"].get<std::int64_t>();
   return tune(input);
 }
@@ -159,6 +212,7 @@ Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::pat
 }  // namespace
 
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd) {
+  const double began = RealClock().now_seconds();
   FIEL_TRY(ensure_folder(options.folder));
   const auto lock = FIEL_TRY(FileLock::acquire(options.folder / "run.lock"));
   if (std::filesystem::exists(options.folder / "run.db")) {
@@ -167,6 +221,7 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   }
   for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
   FIEL_TRY(check_cores(contract));
+  const Json last_run = FIEL_TRY(winner_to_start_from(options));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   const MachineWatch watch;
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
@@ -176,15 +231,20 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
   tell_about(facts, progress);
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  FIEL_TRY(journal.append("run", "run", run_json(all, options, facts), 0));
-  return walk(std::move(all), std::move(journal), options.folder, progress, cancel_fd);
+  Json run = FIEL_TRY(run_json(all, options, facts));
+  if (last_run.is_object()) run["last_run"] = last_run;
+  FIEL_TRY(journal.append("run", "run", run, 0));
+  FIEL_TRY(sync_folder(std::filesystem::absolute(options.folder).lexically_normal() / ".."));
+  return walk(std::move(all), std::move(journal), options.folder, began, progress, cancel_fd);
 }
 
 Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
+  const double began = RealClock().now_seconds();
   if (!std::filesystem::exists(folder / "run.db")) {
     return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
   }
   const auto lock = FIEL_TRY(FileLock::acquire(folder / "run.lock"));
+  end_strays(folder / "scratch");
   FIEL_TRY(remove_tree(folder / "scratch"));  // a run that was killed leaves it, also one that had its verdict
   Journal journal = FIEL_TRY(Journal::open(folder / "run.db"));
   if (journal.find("verdict") != nullptr) return verdict_from(FIEL_TRY(journal.body("verdict")));
@@ -197,7 +257,7 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
   const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
   Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
   TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder / "data", progress));
-  return walk(std::move(all), std::move(journal), folder, progress, cancel_fd);
+  return walk(std::move(all), std::move(journal), folder, began, progress, cancel_fd);
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {

@@ -23,6 +23,8 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   std::optional<double> wall_seconds;        // over the contract's
   std::optional<std::int64_t> candidates;    // over the contract's
+  std::filesystem::path start_from = {};     // a run whose winner is tried first
+  std::vector<std::filesystem::path> earlier_runs = {};  // without start_from: the first of these that has a winner, if any
 };
 
 /// A new run. The folder must not hold a run yet.

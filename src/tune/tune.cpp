@@ -12,21 +12,17 @@
 #include "decide/judge_full.h"
 #include "decide/race.h"
 #include "decide/session.h"
-#include "decide/trial.h"
-#include "decide/variants.h"
 #include "journal/record.h"
-#include "search/strategy.h"
 #include "stats/e_process.h"
 #include "stats/spending.h"
 #include "tune/anchors.h"
+#include "tune/search_step.h"
 
 namespace fiel {
 namespace {
 
 // A screen is one session: a candidate that it shows this much slower is not worth a full judgement.
 constexpr double kHopelessLogRatio = -0.03;
-constexpr double kGatesShare = 0.2;      // of the search's time, for the fastest variants so far to be judged in full
-constexpr double kProcessesPerTrial = 4;  // to build, load, probe and screen costs about so many timed processes
 
 // What the steps hand on to each other; all of it comes out of records.
 struct Pipeline {
@@ -37,8 +33,7 @@ struct Pipeline {
   BudgetPlan plan = {};
   std::vector<int> entrants = {};
   std::vector<int> nominees = {};
-  std::int64_t tried = 0;
-  std::string stop = {};
+  SearchEnd search = {};
 };
 
 // What ships if nothing beats it: the comparator, as long as nothing was found against it.
@@ -82,138 +77,57 @@ StepResult judge_what_is_there(Pipeline& p) {
   return std::nullopt;
 }
 
+std::vector<std::string> what_the_budget_lacks(const Pipeline& p) {
+  const Budget& budget = p.lab.contract.budget;
+  std::vector<std::string> missing;
+  const auto short_of = [](const std::optional<double>& limit, double least) { return limit && *limit < least; };
+  if (p.plan.least_wall_seconds > p.input.wall_seconds) {
+    missing.push_back(fmt::format("a budget of at least {}", format_duration(p.plan.least_wall_seconds)));
+  }
+  if (short_of(budget.phases.race_seconds, p.plan.least_race_seconds)) {
+    missing.push_back(fmt::format("[budget.phases] race of at least {}", format_duration(p.plan.least_race_seconds)));
+  }
+  if (short_of(budget.phases.proof_seconds, p.plan.proof_seconds)) {
+    missing.push_back(fmt::format("[budget.phases] proof of at least {}", format_duration(p.plan.proof_seconds)));
+  }
+  const std::int64_t bytes = disk_for_another(p.lab);
+  if (budget.disk_bytes && bytes > *budget.disk_bytes) {
+    missing.push_back(fmt::format("[budget] disk of at least {}", format_bytes(bytes)));
+  }
+  return missing;
+}
+
 // 3. The proof's share of the budget is set aside before the search may spend anything.
 StepResult reserve_the_proof(Pipeline& p) {
   p.costs = costs_so_far(p.lab, p.comparator.id, p.input.holdout.size());
   const auto fewest = stats::fewest_sessions_to_confirm(stats::nominee_alpha(1 - p.lab.contract.speed_confidence, 1));
-  p.plan = plan_budget(p.costs, p.lab.recorder.spent_seconds(), p.input.wall_seconds, fewest);
-  if (p.plan.affordable) return std::nullopt;
+  const Budget& budget = p.lab.contract.budget;
+  p.plan = plan_budget(p.costs, p.lab.recorder.spent_seconds(), p.input.wall_seconds, fewest, budget.phases);
+  const std::vector<std::string> missing = what_the_budget_lacks(p);
+  if (missing.empty()) return std::nullopt;
+  const bool can_prove = p.plan.affordable;  // then it is disk space that is missing
   return Verdict{.word = VerdictWord::kUndecided,
                  .ships = fallback(p),
                  .winner = {},
-                 .reason = fmt::format("the budget of {} can't pay a proof on this machine",
-                                       format_duration(p.input.wall_seconds)),
-                 .missing = {fmt::format("a budget of at least {}", format_duration(p.plan.least_wall_seconds))}};
+                 .reason = can_prove ? fmt::format("the budget of {} of disk space holds no candidate besides what is there before the search",
+                                                   format_bytes(budget.disk_bytes.value_or(0)))
+                                     : fmt::format("the budget of {} can't pay a proof on this machine",
+                                                   format_duration(p.input.wall_seconds)),
+                 .missing = missing};
 }
 
-Trial trial_of(const Lab& lab, int id, int comparator) {
-  const CandidateState& state = lab.standing.candidates.at(id);
-  Trial trial{.route = state.route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = state.screen_log_ratio, .seconds = {}};
-  if (id == comparator) trial.log_speedup = 0.0;
-  if (state.status == CandidateStatus::kDuplicate) return trial;  // its twin's result was told already
-  if (!in_the_race(state.status)) {
-    const bool judged = state.accuracy_margin_left.has_value() || state.status == CandidateStatus::kWrong ||
-                        state.status == CandidateStatus::kWrongSlice || state.status == CandidateStatus::kNonFinite;
-    trial.outcome = judged ? Trial::Outcome::kRejected : Trial::Outcome::kFailed;
-  }
-  return trial;
-}
-
-// The comparator's process that stays alive, asleep, to be screened against.
-class Partner {
- public:
-  Partner(Lab& lab, int comparator) : lab_(lab), comparator_(comparator) {}
-
-  Result<Live*> get() {
-    if (live_ && live_->worker->alive()) return &*live_;
-    live_.reset();
-    auto started = start_live(lab_, comparator_);
-    if (const auto* failure = std::get_if<Failure>(&started)) {
-      FIEL_TRY(stop_if_not_its_fault(lab_, *failure));
-      return fail(ErrorKind::kDied, "the comparator does not start any more: " + failure->message,
-                  "see logs/ in the run folder; `fiel resume` tries again");
-    }
-    live_ = std::get<Live>(std::move(started));
-    return &*live_;
-  }
-
- private:
-  Lab& lab_;
-  int comparator_;
-  std::optional<Live> live_;
-};
-
-Result<> try_route(Pipeline& p, Partner& partner, int id) {
-  FIEL_TRY(build_candidate(p.lab, id));
-  if (p.lab.standing.at(id).status != CandidateStatus::kTried) return {};
-  if (p.lab.recorder.recorded(fmt::format("candidate/{}/probe", id))) return probe_candidate(p.lab, id, nullptr);
-  auto probed = probe_candidate(p.lab, id, FIEL_TRY(partner.get()));
-  if (probed || probed.error().kind != ErrorKind::kDied) return probed;
-  return probe_candidate(p.lab, id, FIEL_TRY(partner.get()));  // the partner died: once more with a new one
-}
-
-// Is this the fastest so far of what is admissible, and in another precision? Then what the search asks next hangs on whether it
-// is accurate, and the probe can't tell.
-bool leads_in_another_precision(const Pipeline& p, int id) {
-  const CandidateState& state = p.lab.standing.candidates.at(id);
-  if (state.status != CandidateStatus::kTried || !state.screen_log_ratio || !(*state.screen_log_ratio > 0)) return false;
-  if (!state.route.settings.contains(std::string(kVariantKnob))) return false;
-  return std::ranges::none_of(p.lab.standing.candidates, [&](const auto& one) {
-    return one.second.status == CandidateStatus::kAdmissible && one.second.screen_log_ratio.value_or(-1) >= *state.screen_log_ratio;
-  });
-}
-
-std::string trial_line(const CandidateState& state) {
-  std::string how(to_string(state.status));
-  if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast as the comparator at first sight (1 session)", std::exp(*state.screen_log_ratio));
-  if (!state.reason.empty()) how += ": " + state.reason.substr(0, state.reason.find('\n'));
-  return fmt::format("#{} {}: {}", state.id, to_string(state.route), how);
-}
-
-// 4. Ask, build, probe, screen, tell; until nothing is left to ask or the search's share is spent.
-StepResult search(Pipeline& p) {
-  Lab& lab = p.lab;
-  Space space = *lab.space;
-  if (!p.input.routes.empty()) space = FIEL_TRY(restrict_space(space, p.input.routes));
-  const BuildRoute baseline = FIEL_TRY(baseline_route(lab));
-  auto strategy = FIEL_TRY(make_strategy(p.input.strategy, space, baseline, sub_seed(lab.seed, "search")));
-  lab.progress.stage("search", fmt::format("strategy {}, {:.4g} routes, until {} of {} are spent", strategy->name(),
-                                           space.size(), format_duration(std::max(0.0, p.plan.search_until)),
-                                           format_duration(p.input.wall_seconds)));
-  if (!lab.variants_note.empty()) lab.progress.step(lab.variants_note);
-  Partner partner(lab, p.comparator.id);
-  std::int64_t tried = 0;
-  std::string stop;
-  double spent_on_trials = 0, spent_on_gates = 0;
-  const double gates_limit = kGatesShare * (p.plan.search_until - lab.recorder.spent_seconds());
-  while (stop.empty()) {
-    const double before = lab.recorder.spent_seconds();
-    const double expected = tried > 0 ? spent_on_trials / static_cast<double>(tried)
-                                      : kProcessesPerTrial * p.costs.session_seconds_per_process;
-    if (p.input.candidates && tried >= *p.input.candidates) {
-      stop = "candidates";
-    } else if (before + expected > p.plan.search_until) {
-      stop = "budget";
-    } else if (const auto route = strategy->ask()) {
-      const bool known = lab.by_route.contains(to_string(*route));
-      const int id = FIEL_TRY(register_candidate(lab, *route, {}));
-      std::optional<double> seconds;
-      if (!known) {
-        FIEL_TRY(try_route(p, partner, id));
-        if (leads_in_another_precision(p, id) && spent_on_gates + p.costs.gate_seconds < gates_limit) {
-          const double gate_began = lab.recorder.spent_seconds();
-          FIEL_TRY(judge_on_tuning(lab, id));
-          spent_on_gates += lab.recorder.spent_seconds() - gate_began;
-        }
-        ++tried;
-        seconds = lab.recorder.spent_seconds() - before;  // out of the journal: the same when the run is resumed
-        spent_on_trials += *seconds;
-        lab.progress.step(trial_line(lab.standing.at(id)));
-        lab.progress.status(fmt::format("{} tried of {:.4g} routes", tried, space.size()));
-      }
-      Trial trial = trial_of(lab, id, p.comparator.id);
-      trial.seconds = seconds;
-      strategy->tell(trial);
-    } else {
-      stop = "exhausted";
-    }
-  }
-  FIEL_TRY(lab.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
-    return Record{.body = {{"stop_reason", stop}, {"tried", tried}, {"strategy", strategy->name()},
-                           {"space_size", space.size()}}};
-  }));
-  p.tried = tried;
-  p.stop = stop;
+// 4. Ask, build, probe, screen, tell; until nothing is left to ask, or going on is not worth it, or the search's share is spent.
+StepResult search_routes(Pipeline& p) {
+  p.search = FIEL_TRY(search({.lab = p.lab,
+                              .comparator = p.comparator.id,
+                              .strategy = p.input.strategy,
+                              .routes = p.input.routes,
+                              .last_run = p.input.last_run,
+                              .candidates = p.input.candidates,
+                              .until = p.plan.search_until,
+                              .wall_seconds = p.input.wall_seconds,
+                              .gate_seconds = p.costs.gate_seconds,
+                              .first_guess_seconds = first_guess_of_a_trial(p.costs)}));
   return std::nullopt;
 }
 
@@ -231,8 +145,9 @@ StepResult judge_fastest_first(Pipeline& p) {
   });
   lab.progress.stage("gate", fmt::format("{} candidates look fast enough; up to {} are judged in full, fastest first",
                                          queue.size(), p.plan.entrants));
-  const double until = p.input.wall_seconds - p.plan.proof_seconds -
-                       kRaceSessions * 3 * p.costs.session_seconds_per_process;
+  const double own = lab.contract.budget.phases.gate_seconds.value_or(p.input.wall_seconds);
+  const double until = std::min(lab.recorder.spent_seconds() + own, p.input.wall_seconds - p.plan.proof_seconds -
+                                                                        kRaceSessions * 3 * p.costs.session_seconds_per_process);
   for (const int id : queue) {
     if (static_cast<int>(p.entrants.size()) >= p.plan.entrants) break;
     const std::string key = fmt::format("candidate/{}/gate", id);
@@ -256,13 +171,13 @@ StepResult race_entrants(Pipeline& p) {
     p.nominees = result.nominees;
   }
   if (!p.nominees.empty()) return std::nullopt;
-  if (p.tried == 0 && p.stop == "budget" && fallback(p)) {
+  if (p.search.tried == 0 && p.search.stop == StopReason::kBudget && fallback(p)) {
     return Verdict{.word = VerdictWord::kUndecided, .ships = fallback(p), .winner = {},
                    .reason = fmt::format("the budget of {} ended before a single candidate was tried",
                                          format_duration(p.input.wall_seconds)),
                    .missing = {fmt::format("a budget of at least {}",
                                            format_duration(p.plan.least_wall_seconds +
-                                                           20 * kProcessesPerTrial * p.costs.session_seconds_per_process))}};
+                                                           20 * first_guess_of_a_trial(p.costs)))}};
   }
   if (too_noisy(result.rounds, result.rejected_rounds)) {
     return Verdict{.word = VerdictWord::kUndecided,
@@ -299,7 +214,8 @@ StepResult check_finalists(Pipeline& p) {
 StepResult prove(Pipeline& p) {
   Lab& lab = p.lab;
   const double tail = 2 * p.costs.session_seconds_per_process * (kEstimatingSessions + 1) + 2 * p.costs.holdout_seconds;
-  const TimeLeft time_left = [&] { return lab.recorder.spent_seconds() + tail <= p.input.wall_seconds; };
+  const double until = std::min(p.input.wall_seconds, lab.recorder.spent_seconds() + lab.contract.budget.phases.proof_seconds.value_or(p.input.wall_seconds));
+  const TimeLeft time_left = [&] { return lab.recorder.spent_seconds() + tail <= until; };
   std::vector<std::string> missing, lost;
   for (std::size_t i = 0; i < p.nominees.size(); ++i) {
     const int nominee = p.nominees[i];
@@ -362,7 +278,7 @@ Result<Verdict> tune(TuneInput& input) {
       check_decidable,      // or say how many samples it would take
       judge_what_is_there,  // reference, baseline, defaults
       reserve_the_proof,    // or say what budget it would take
-      search,               // build, probe, screen
+      search_routes,        // build, probe, screen
       judge_fastest_first,  // full tuning gate
       race_entrants,        // ranking and nominees
       check_finalists,      // the same answer again

@@ -20,6 +20,7 @@ struct TuneInput {
   std::string routes;                       // expression; empty: the whole space
   std::optional<std::int64_t> candidates;   // at most so many are built in the search
   double wall_seconds = 15 * 60;
+  std::string last_run = {};                // an earlier run's winner (last_winner.h); empty: none
 };
 
 /// The error that the first nominee would be judged with, after so many openings of the hold-out by earlier runs.

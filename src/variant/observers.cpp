@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "variant/rewriter_impl.h"
 
@@ -44,9 +45,14 @@ Result<> Rewriter::write_observer(const std::filesystem::path& file, const std::
       const char* op;
       std::string of, name;
     };
-    for (const auto& [op, of, name] : {Observed{"ReduceMin", activation, observed_low(i)},
-                                       Observed{"ReduceMax", activation, observed_high(i)},
-                                       Observed{"ReduceMean", square, observed_power(i)}}) {
+    std::vector<Observed> scalars = {{"ReduceMin", activation, observed_low(i)},
+                                     {"ReduceMax", activation, observed_high(i)},
+                                     {"ReduceMean", square, observed_power(i)}};
+    if (const std::string& result = impl_->regions[i].result; observes_result(i)) {
+      scalars.push_back({"ReduceMin", result, observed_result_low(i)});
+      scalars.push_back({"ReduceMax", result, observed_result_high(i)});
+    }
+    for (const auto& [op, of, name] : scalars) {
       graph::add_attribute(graph::add_node(whole, op, {of}, name), "keepdims", 0);
       graph::add_output(whole, name, onnx::TensorProto::FLOAT).mutable_shape();
     }

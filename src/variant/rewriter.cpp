@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "base/files.h"
 #include "variant/bias.h"
@@ -22,7 +24,7 @@ constexpr std::int64_t kIrOfOpset13 = 7;
 // Why a node of a kind that can be quantised can't be; empty: it can.
 std::string why_not(const onnx::NodeProto& node, const graph::Constants& constants) {
   if (node.input_size() < 2) return "it has no weights";
-  if (node.output().empty()) return "it has no output";
+  if (node.output().empty() || node.output(0).empty()) return "it has no output";
   if (constants.contains(node.input(0))) return "its input is constant";
   const auto weights = constants.find(node.input(1));
   if (weights == constants.end()) return "its weights are computed, not constant";
@@ -49,6 +51,45 @@ Result<> check_graph(const onnx::ModelProto& model) {
     }
   }
   return {};
+}
+
+// Who reads a tensor: the graph's only reader of it, if there is just one and the tensor is no output.
+class Readers {
+ public:
+  explicit Readers(const onnx::GraphProto& whole) {
+    for (const onnx::NodeProto& node : whole.node()) {
+      for (const std::string& input : node.input()) add(input, &node);
+    }
+    for (const auto& output : whole.output()) add(output.name(), nullptr);
+  }
+  const onnx::NodeProto* only_reader(const std::string& tensor) const {
+    const auto found = readers_.find(tensor);
+    return found == readers_.end() ? nullptr : found->second;
+  }
+
+ private:
+  void add(const std::string& tensor, const onnx::NodeProto* node) {
+    const auto [at, is_first] = readers_.emplace(tensor, node);
+    if (!is_first) at->second = nullptr;
+  }
+  std::map<std::string, const onnx::NodeProto*> readers_;
+};
+
+bool is_addition_of_constant(const onnx::NodeProto& node, const graph::Constants& constants) {
+  return node.op_type() == "Add" && graph::is_own(node) && node.input_size() == 2 &&
+         (constants.contains(node.input(0)) || constants.contains(node.input(1)));
+}
+
+// Engines fuse a bias and a Relu or Clip into the node before.
+std::string result_of(const onnx::NodeProto& node, const Readers& readers, const graph::Constants& constants) {
+  std::string result = node.output(0);
+  const onnx::NodeProto* next = readers.only_reader(result);
+  if (node.op_type() == "MatMul" && next != nullptr && is_addition_of_constant(*next, constants)) {
+    result = next->output(0);
+    next = readers.only_reader(result);
+  }
+  if (next != nullptr && graph::is_own(*next) && (next->op_type() == "Relu" || next->op_type() == "Clip")) result = next->output(0);
+  return result;
 }
 
 std::int64_t opset_of(const onnx::ModelProto& model) {
@@ -88,8 +129,13 @@ Result<Rewriter> Rewriter::open(const std::filesystem::path& path) {
     }
     std::int64_t count = 1;
     for (const std::int64_t dim : impl->constants.at(node.input(1))->dims()) count *= dim;
-    impl->regions.push_back({.name = graph::name_of(node), .op = op, .activation = node.input(0), .weights = count});
+    impl->regions.push_back({.name = graph::name_of(node), .op = op, .activation = node.input(0), .result = {}, .weights = count});
     impl->nodes.push_back(i);
+  }
+  const Readers readers(whole);
+  for (std::size_t i = 0; i < impl->regions.size(); ++i) {
+    impl->regions[i].result = result_of(impl->node(i), readers, impl->constants);
+    impl->activations.insert(impl->regions[i].activation);
   }
   return Rewriter(std::move(impl));
 }
@@ -103,6 +149,7 @@ onnx::ModelProto Rewriter::Impl::copy_without_nodes(graph::Nodes& nodes_aside) c
 const std::vector<Region>& Rewriter::regions() const { return impl_->regions; }
 const std::vector<LeftOut>& Rewriter::left_out() const { return impl_->left_out; }
 std::int64_t Rewriter::opset() const { return impl_->opset; }
+bool Rewriter::observes_result(std::size_t i) const { return !impl_->activations.contains(impl_->regions[i].result); }
 
 std::vector<std::string> Rewriter::activations() const {
   std::vector<std::string> all;
@@ -116,6 +163,8 @@ std::vector<std::string> Rewriter::activations() const {
 std::string Rewriter::observed_low(std::size_t i) const { return fmt::format("fiel/low/{}", i); }
 std::string Rewriter::observed_high(std::size_t i) const { return fmt::format("fiel/high/{}", i); }
 std::string Rewriter::observed_power(std::size_t i) const { return fmt::format("fiel/power/{}", i); }
+std::string Rewriter::observed_result_low(std::size_t i) const { return fmt::format("fiel/result_low/{}", i); }
+std::string Rewriter::observed_result_high(std::size_t i) const { return fmt::format("fiel/result_high/{}", i); }
 std::string Rewriter::observed_shape(std::size_t i) const { return fmt::format("fiel/shape/{}", i); }
 std::string Rewriter::observed_output_shape(std::size_t i) const { return fmt::format("fiel/output_shape/{}", i); }
 std::string Rewriter::observed_means(std::size_t i) const { return fmt::format("fiel/means/{}", i); }

@@ -31,6 +31,7 @@ struct Region {
   std::string name;          // the node's, or its first output's where it has none
   std::string op;
   std::string activation;    // the tensor whose range is to be known
+  std::string result;        // what it gives, behind an activation function or an addition that is part of it
   std::int64_t weights = 0;  // how many
 };
 
@@ -48,6 +49,10 @@ struct Channels {
   std::vector<double> means, lows, highs;
 };
 
+/// Whether what a region gives is rounded, too, where no other region reads it. OpenVINO's kernels need it not; ONNX Runtime has a
+/// whole kernel in integers only where a QuantizeLinear follows, and else multiplies floats.
+enum class Results { kFloat, kRounded };
+
 enum class Bias { kAsItIs, kCorrected };
 enum class Smoothing { kNone, kHalf };
 
@@ -55,6 +60,7 @@ struct Int8Choice {
   std::set<std::string> regions;  // by name; those not named stay in float
   int weight_bits = 8;            // 7 keeps sums of two products inside 16 bits, where kernels of older CPUs saturate
   Activations activations = Activations::kUInt8;
+  Results results = Results::kFloat;      // kRounded: those that have a range
   Bias bias = Bias::kAsItIs;              // both need `channels`, by region; one without them stays as it is
   Smoothing smoothing = Smoothing::kNone;
   std::map<std::string, Channels> channels = {};
@@ -85,6 +91,10 @@ class Rewriter {
   std::string observed_low(std::size_t i) const;
   std::string observed_high(std::size_t i) const;
   std::string observed_power(std::size_t i) const;
+  /// Of the region's result, where that is no region's activation.
+  std::string observed_result_low(std::size_t i) const;
+  std::string observed_result_high(std::size_t i) const;
+  bool observes_result(std::size_t i) const;
   std::string observed_shape(std::size_t i) const;
   std::string observed_output_shape(std::size_t i) const;
   std::string observed_means(std::size_t i) const;

@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (std::size_t i = 0; i < rewriter->regions().size(); ++i) {
     const fiel::Region& region = rewriter->regions()[i];
     ranges[region.activation] = {-1, 2};
+    ranges[region.result] = {-1, 2};
     all.regions.insert(region.name);
     (void)rewriter->weight_noise(i, 8);
     (void)rewriter->products(i, 10);
@@ -55,6 +56,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!model) fmt::print(stderr, "{}\n", model.error().message);
     if (!model) __builtin_trap();
   };
+  must_be_a_model(rewriter->write_int8(written, ranges, all).has_value());
+  all.results = fiel::Results::kRounded;
   must_be_a_model(rewriter->write_int8(written, ranges, all).has_value());
   all.bias = fiel::Bias::kCorrected;
   all.smoothing = fiel::Smoothing::kHalf;

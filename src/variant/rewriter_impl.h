@@ -11,6 +11,7 @@ struct Rewriter::Impl {
   std::int64_t opset = 13;
   graph::Constants constants;   // of `model`, which does not change any more
   std::vector<Region> regions;
+  std::set<std::string> activations;  // of the regions
   std::vector<int> nodes;       // of the regions
   std::vector<LeftOut> left_out;
 

@@ -30,11 +30,14 @@ TEST_F(Rewriting, TheObserverTellsTheRangeOfEachActivation) {
   EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
 outputs = run('observer.onnx', x)
 seen = dict(zip([o.name for o in onnx.load('observer.onnx').graph.output], outputs))
-assert len(seen) == 4 * 8 and all(seen[f'fiel/{what}/{i}'].shape == () for what in ('low', 'high', 'power') for i in range(4)), seen
+assert len(seen) == 4 * 8 + 3 * 2 and all(seen[f'fiel/{what}/{i}'].shape == () for what in ('low', 'high', 'power') for i in range(4)), seen
 assert list(seen['fiel/shape/0']) == [2, 3, 8, 8] and list(seen['fiel/output_shape/0']) == [2, 4, 8, 8], seen
 assert np.isclose(seen['fiel/low/0'], x.min()) and np.isclose(seen['fiel/high/0'], x.max()), seen
 assert np.isclose(seen['fiel/power/0'], (x * x).mean(), rtol=1e-5), seen
 assert np.allclose(seen['fiel/means/0'], x.mean((0, 2, 3)), atol=1e-6) and np.allclose(seen['fiel/lows/0'], x.min((0, 2, 3))), seen
+(_, h1), results = run('net.onnx', x), [n for n in seen if 'result' in n]   # what no region reads: the ends of conv, matmul and again
+assert {n[-1] for n in results} == {'0', '1', '3'} and seen['fiel/result_low/0'] == 0, results
+assert seen['fiel/result_low/1'] <= h1.min() and seen['fiel/result_high/1'] >= h1.max(), seen
 assert seen['fiel/means/1'].shape == (4,) and seen['fiel/highs/2'].shape == (4,), seen
 )"));
 }
@@ -100,6 +103,35 @@ assert sum(n.op_type == 'QuantizeLinear' for n in some.graph.node) == 1
 weights = next(onnx.numpy_helper.to_array(i) for i in some.graph.initializer if i.name.endswith('int8'))
 assert np.abs(weights).max() == 63, np.abs(weights).max()
 run('some.onnx', x)
+)"));
+}
+
+// ONNX Runtime has a kernel in integers only where a QuantizeLinear follows.
+TEST_F(Rewriting, RoundedResultsMakeWholeIntegerKernels) {
+  make_net();
+  const Rewriter rewriter = open("net.onnx");
+  EXPECT_EQ(rewriter.regions()[0].result, "r");  // behind its Relu
+  EXPECT_EQ(rewriter.regions()[2].result, "g");
+  const Ranges ranges = {{"x", {-5, 5}}, {"q", {0, 5}}, {"h0", {-20, 20}}, {"g", {-60, 60}}, {"r", {0, 12}}, {"m", {-20, 20}}, {"n", {-90, 90}}};
+  Int8Choice choice{.regions = {"conv", "matmul", "gemm", "again"}};
+  ASSERT_TRUE(rewriter.write_int8(folder_ / "int8.onnx", ranges, choice));
+  choice.results = Results::kRounded;
+  ASSERT_TRUE(rewriter.write_int8(folder_ / "whole.onnx", ranges, choice));
+  EXPECT_TRUE(folder_.python(std::string(kUse) + R"(
+y, h1 = run('net.onnx', x)
+near, near1 = run('whole.onnx', x)
+assert 0 < np.abs(near1 - h1).max() < 0.05 * np.abs(h1).max() + 40 / 255, np.abs(near1 - h1).max()
+model = onnx.load('whole.onnx')
+count = lambda op: sum(n.op_type == op for n in model.graph.node)
+assert count('QuantizeLinear') == 7 and count('DequantizeLinear') == 10, (count('QuantizeLinear'), count('DequantizeLinear'))
+assert [o.name for o in model.graph.output] == ['y', 'h1']
+def kernels(name):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = 'optimised.onnx'
+    onnxruntime.InferenceSession(name, options)
+    return [n.op_type for n in onnx.load('optimised.onnx').graph.node]
+assert 'QLinearConv' not in kernels('int8.onnx') and 'QLinearConv' in kernels('whole.onnx'), kernels('whole.onnx')
 )"));
 }
 

@@ -10,8 +10,9 @@
 namespace fiel {
 namespace {
 
-// x -> QuantizeLinear -> DequantizeLinear; returns the name of what comes out.
-std::string add_activation_pair(onnx::GraphProto& whole, const std::string& activation, const Range& range, Activations kind) {
+// tensor -> QuantizeLinear -> DequantizeLinear -> rounded. Its parts are named after `activation`.
+void add_pair(onnx::GraphProto& whole, const std::string& activation, const std::string& tensor, const std::string& rounded, const Range& range,
+              Activations kind) {
   const std::string name = "fiel/" + activation;
   if (kind == Activations::kUInt8) {
     const UInt8Scale scale = uint8_scale(range);
@@ -21,9 +22,8 @@ std::string add_activation_pair(onnx::GraphProto& whole, const std::string& acti
     graph::add_constant<float>(whole, name + "/scale", onnx::TensorProto::FLOAT, {}, {int8_scale(range)});
     graph::add_constant<std::int8_t>(whole, name + "/zero", onnx::TensorProto::INT8, {}, {0});
   }
-  graph::add_node(whole, "QuantizeLinear", {activation, name + "/scale", name + "/zero"}, name + "/8bit");
-  graph::add_node(whole, "DequantizeLinear", {name + "/8bit", name + "/scale", name + "/zero"}, name + "/float");
-  return name + "/float";
+  graph::add_node(whole, "QuantizeLinear", {tensor, name + "/scale", name + "/zero"}, name + "/8bit");
+  graph::add_node(whole, "DequantizeLinear", {name + "/8bit", name + "/scale", name + "/zero"}, rounded);
 }
 
 // A constant with `correction` added to it; empty: the tensor is no constant of one element a channel.
@@ -81,12 +81,14 @@ bool has_factors(const onnx::NodeProto& node) {
 
 struct Rounded {
   const std::map<std::string, std::string>& activations;  // by region, what is rounded for it
+  const std::set<std::string>& results;                   // what is rounded for all that read it
   const Ranges& ranges;
   const Smoothed& smoothed;
   Activations kind;
 };
 
-// All nodes, each pair of an activation before the first region that reads it.
+// All nodes, each pair of an activation before the first region that reads it. Behind a node whose result is rounded for all comes
+// the pair under the result's own name, and the node writes elsewhere.
 void add_in_order(onnx::GraphProto& whole, graph::Nodes& nodes, const std::vector<Region>& regions, const std::vector<int>& places,
                   const Rounded& rounded) {
   std::map<std::string, std::string> pairs;  // what comes out of them
@@ -97,13 +99,22 @@ void add_in_order(onnx::GraphProto& whole, graph::Nodes& nodes, const std::vecto
     }
     const bool is_region = region < places.size() && places[region] == i;
     const auto found = is_region ? rounded.activations.find(regions[region].name) : rounded.activations.end();
-    if (found != rounded.activations.end()) {
-      std::string& pair = pairs[found->second];
-      if (pair.empty()) pair = add_activation_pair(whole, found->second, rounded.ranges.at(found->second), rounded.kind);
+    if (found != rounded.activations.end() && !rounded.results.contains(found->second)) {
+      const std::string& activation = found->second;
+      std::string& pair = pairs[activation];
+      if (pair.empty()) {
+        pair = fmt::format("fiel/{}/float", activation);
+        add_pair(whole, activation, activation, pair, rounded.ranges.at(activation), rounded.kind);
+      }
       nodes[i].set_input(0, pair);
     }
     if (is_region) ++region;
-    *whole.add_node() = std::move(nodes[i]);
+    const std::string result = nodes[i].output().empty() ? std::string() : nodes[i].output(0);
+    onnx::NodeProto& added = *whole.add_node();
+    added = std::move(nodes[i]);
+    if (!rounded.results.contains(result)) continue;
+    added.set_output(0, fmt::format("fiel/{}/exact", result));
+    add_pair(whole, result, added.output(0), result, rounded.ranges.at(result), rounded.kind);
   }
 }
 
@@ -121,6 +132,7 @@ Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& r
   for (const auto& [activation, one] : smoothed.activations) all_ranges[one.activation] = one.range;
   std::map<std::string, std::string> activations;  // by region, what it reads before that is rounded
   std::map<std::string, std::string> weights;      // what stands in their place
+  std::set<std::string> results;
   for (std::size_t region = 0; region < impl_->nodes.size(); ++region) {
     const Region& one = impl_->regions[region];
     if (!choice.regions.contains(one.name)) continue;
@@ -144,8 +156,9 @@ Result<> Rewriter::write_int8(const std::filesystem::path& file, const Ranges& r
     }
     node.set_input(1, in_place);
     activations[one.name] = activation;
+    if (choice.results == Results::kRounded && ranges.contains(one.result)) results.insert(one.result);
   }
-  add_in_order(whole, nodes, impl_->regions, impl_->nodes, {activations, all_ranges, smoothed, choice.activations});
+  add_in_order(whole, nodes, impl_->regions, impl_->nodes, {activations, results, all_ranges, smoothed, choice.activations});
   graph::drop_unused_constants(whole);
   return graph::write_model(std::move(model), file);
 }

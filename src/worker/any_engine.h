@@ -40,12 +40,13 @@ class AnyEngine : public ::testing::Test {
                              .artifact_dir = artifact_});
     });
   }
-  EngineResult<LoadReport> load(std::string scenario = "single_stream") {
+  EngineResult<LoadReport> load(std::string scenario = "single_stream", bool profile = false) {
     return engine_->load({.artifact_dir = artifact_,
                           .device = "CPU",
                           .settings = settings_,
                           .shapes = {},
-                          .scenario = std::move(scenario)});
+                          .scenario = std::move(scenario),
+                          .profile = profile});
   }
   void build_and_load(std::string_view model, const Settings& settings = {},
                       const std::vector<std::map<std::string, Shape>>& shapes = {}) {

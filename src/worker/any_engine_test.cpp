@@ -105,6 +105,22 @@ TEST_F(AnyEngine, TakesScalarsAndTensorsWithoutElements) {
   EXPECT_THAT(values(infer({floats({1, 4}, {1, 2, 3, 4})})[0].view()), ElementsAre(2, 4, 6, 8));
 }
 
+TEST_F(AnyEngine, TellsWhatItsNodesTook) {
+  ASSERT_TRUE(build("small_cnn", {}, {{{"image", {1, 3, 32, 32}}}}));
+  ASSERT_TRUE(load("single_stream", true));
+  for (int i = 0; i < 3; ++i) infer({floats({1, 3, 32, 32}, std::vector<float>(3072, 1.0F))});
+  const auto told = engine_->profile();
+  ASSERT_TRUE(told) << told.error().message;
+  std::map<std::string, double> seconds;
+  for (const NodeTime& node : *told) {
+    for (const std::string& name : node.names) seconds[name] += node.seconds;
+  }
+  for (const auto& [node, result] : {std::pair("conv1", "r1"), std::pair("conv2", "r2")}) {  // by its name, or by what it gives
+    EXPECT_GT(seconds[node] + seconds[result], 0) << node;
+    EXPECT_LT(seconds[node] + seconds[result], 1) << node;
+  }
+}
+
 TEST_F(AnyEngine, CopiesItsInputs) {
   build_and_load("two_outputs");
   Tensor x = floats({1, 8}, {1, 0, 0, 0, 0, 0, 0, 0});

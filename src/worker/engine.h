@@ -36,6 +36,7 @@ struct LoadRequest {
   Settings settings;
   std::vector<std::map<std::string, Shape>> shapes;
   std::string scenario;  // "single_stream" | "offline" | "server"
+  bool profile = false;  // count the time of single nodes, for profile(); what runs so is timed for nothing else
 };
 
 struct BuildReport {
@@ -64,6 +65,14 @@ struct LoadReport {
   int parallel_requests = 1;
 };
 
+/// What one node of the graph that runs took.
+struct NodeTime {
+  std::vector<std::string> names;  // the model's nodes that became it, or the tensor that it gives
+  double seconds = 0;              // of one inference, in the mean
+};
+
+class SelfTimed;
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -80,6 +89,14 @@ class Engine {
   virtual EngineResult<> start(int slot) = 0;  // asynchronous run, for offline and server
   virtual EngineResult<> wait(int slot) = 0;
   virtual EngineResult<std::vector<Tensor>> outputs(int slot) = 0;
+
+  // Of the inferences since load() with `profile`. Engines that can say it have "profile" among hello's capabilities.
+  virtual EngineResult<std::vector<NodeTime>> profile() {
+    return std::unexpected(EngineError{"unsupported", "this engine does not tell the times of single nodes"});
+  }
+
+  /// Not null: this engine does its own timing (self_timed.h), and the loops of timed_loop.h have no part in it.
+  virtual SelfTimed* self_timed() { return nullptr; }
 };
 
 /// The worker's main loop over an engine: keeps descriptors 0 and 1, answers requests, never throws. Returns the

@@ -198,6 +198,10 @@ Result<Json> FakeEngine::build(const Json& request) {
     FIEL_TRY(write_plain(folder / "weights",
                          std::string(static_cast<std::size_t>(script_.artifact_bytes), 'w')));
   }
+  for (const Fault* fault : output_faults("build", 1)) {
+    std::error_code ignored;
+    if (fault->action == "link_file") fs::create_symlink("/etc/hostname", folder / "link", ignored);
+  }
   Json answer = {{"build_seconds", seconds}, {"placement", {{"CPU", 1}}}};
   describe(*digest, settings_, answer);
   return answer;

@@ -15,6 +15,7 @@
 #include "embedded/onnxruntime_knobs.h"
 #include "worker/engine_onnxruntime_graph.h"
 #include "worker/engine_onnxruntime_library.h"
+#include "worker/engine_onnxruntime_profile.h"
 #include "worker/engine_onnxruntime_session.h"
 #include "worker/guard.h"
 #include "worker/knob_catalogue.h"
@@ -91,6 +92,7 @@ class OnnxRuntimeEngine : public Engine {
   EngineResult<> start(int slot) override { return run(slot); }
   EngineResult<> wait(int) override { return {}; }
   EngineResult<std::vector<Tensor>> outputs(int slot) override;
+  EngineResult<std::vector<NodeTime>> profile() override;
 
  private:
   EngineResult<> open(const std::string& device);
@@ -145,7 +147,7 @@ EngineResult<Json> OnnxRuntimeEngine::describe() {
                {"version", library_.version},
                {"devices", {{{"name", "CPU"}, {"description", library_.path.string()}}}},
                {"cpu_features", machine.cpu_features},
-               {"capabilities", {"static_shape", "offline", "state"}},
+               {"capabilities", {"static_shape", "offline", "state", "profile"}},
                {"float32_settings", Json::object()}};
   for (const Knob& knob : offer.knobs) {
     if (std::ranges::find(kFloat32, knob.name) != std::end(kFloat32)) json["float32_settings"][knob.name] = "0";
@@ -287,6 +289,7 @@ EngineResult<LoadReport> OnnxRuntimeEngine::open_artifact(const LoadRequest& req
     }
     log_.placement.clear();
     FIEL_TRY_ENGINE(apply(options, plan.run));
+    if (request.profile) options.EnableProfiling("profile");  // in the working directory, which is the worker's own
     const std::set<std::string> before = own_threads();
     session_.emplace(*env_, file.c_str(), options);
     const std::set<std::string> after = own_threads();
@@ -324,6 +327,13 @@ EngineResult<LoadReport> OnnxRuntimeEngine::load(const LoadRequest& request) {
     for (std::size_t j = 0; j < outputs_.size(); ++j) slot.outputs.emplace_back(nullptr);
   }
   return report;
+}
+
+EngineResult<std::vector<NodeTime>> OnnxRuntimeEngine::profile() {
+  Ort::AllocatorWithDefaultOptions allocator;
+  const std::filesystem::path file = session_->EndProfilingAllocated(allocator).get();
+  const std::string text = FIEL_TRY_REQUEST(read_text(file));
+  return times_in_profile(text);
 }
 
 void OnnxRuntimeEngine::name_ports(const LoadReport& report) {

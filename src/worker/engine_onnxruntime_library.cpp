@@ -15,7 +15,7 @@ namespace {
 constexpr int kOldestMinor = 21;  // of 1.x: the first whose headers Debian has
 constexpr const char* kSystemNames[] = {"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.21"};
 constexpr const char* kHint =
-    "pip install onnxruntime (1.21 or newer) into the project's .venv, as ./setup does, or name the file: "
+    "pip install onnxruntime (1.21 or newer) beside fiel or, as ./setup does, into the project's .venv, or name the file: "
     "[engines.onnxruntime] library = \"/…/libonnxruntime.so\"";
 
 std::string last_error() {
@@ -60,19 +60,43 @@ EngineResult<OnnxRuntimeLibrary> talk_to(void* handle, const std::filesystem::pa
 
 }  // namespace
 
-std::filesystem::path library_in_venv(const std::filesystem::path& venv) {
+namespace {
+
+std::filesystem::path library_in(const std::filesystem::path& site_packages) {
   std::vector<std::filesystem::path> found;
   std::error_code code;
-  for (const auto& python : std::filesystem::directory_iterator(venv / "lib", code)) {
-    for (const auto& file : std::filesystem::directory_iterator(python.path() / "site-packages/onnxruntime/capi", code)) {
-      if (file.path().filename().string().starts_with("libonnxruntime.so")) found.push_back(file.path());
-    }
+  for (const auto& file : std::filesystem::directory_iterator(site_packages / "onnxruntime/capi", code)) {
+    if (file.path().filename().string().starts_with("libonnxruntime.so")) found.push_back(file.path());
   }
   return found.empty() ? std::filesystem::path() : *std::ranges::max_element(found);
 }
 
+// pip puts this program into site-packages/fiel/bin (cmake/wheel.cmake), beside what else its environment has.
+std::filesystem::path library_beside() {
+  std::error_code code;
+  const auto package = std::filesystem::read_symlink("/proc/self/exe", code).parent_path().parent_path();
+  return package.filename() == "fiel" ? library_in(package.parent_path()) : std::filesystem::path();
+}
+
+std::filesystem::path library_here() {
+  const auto beside = library_beside();
+  return beside.empty() ? library_in_venv(FIEL_VENV) : beside;
+}
+
+}  // namespace
+
+std::filesystem::path library_in_venv(const std::filesystem::path& venv) {
+  std::filesystem::path newest;
+  std::error_code code;
+  if (venv.empty()) return newest;  // a wheel's
+  for (const auto& python : std::filesystem::directory_iterator(venv / "lib", code)) {
+    newest = std::max(newest, library_in(python.path() / "site-packages"));
+  }
+  return newest;
+}
+
 EngineResult<OnnxRuntimeLibrary> load_onnxruntime(const std::filesystem::path& named) {
-  const std::filesystem::path path = named.empty() ? library_in_venv(FIEL_VENV) : named;
+  const std::filesystem::path path = named.empty() ? library_here() : named;
   if (!path.empty()) {
     void* handle = open_library(path.string());
     if (handle != nullptr) return talk_to(handle, path);
@@ -82,7 +106,8 @@ EngineResult<OnnxRuntimeLibrary> load_onnxruntime(const std::filesystem::path& n
     if (void* handle = open_library(name)) return talk_to(handle, name);
   }
   return engine_fail("unsupported", fmt::format("no library of ONNX Runtime: none in {}, none of the system's ({}): {}",
-                                                FIEL_VENV, last_error(), kHint));
+                                                *FIEL_VENV == '\0' ? "the environment that fiel is installed in" : FIEL_VENV,
+                                                last_error(), kHint));
 }
 
 }  // namespace fiel

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
@@ -110,48 +109,53 @@ EngineResult<SessionPlan> plan_session(const Settings& settings, const std::vect
 
 namespace {
 
-constexpr std::string_view kProviderOption = "provider.";  // "provider.XNNPACK.intra_op_num_threads"
-
-void append_dnnl(Ort::SessionOptions& options, const std::unordered_map<std::string, std::string>& provider_options) {
-  std::vector<const char*> keys, values;
-  for (const auto& [key, value] : provider_options) {
-    keys.push_back(key.c_str());
-    values.push_back(value.c_str());
+struct CStrings {
+  explicit CStrings(const ProviderOptions& options) {
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
   }
-  OrtDnnlProviderOptions* dnnl = nullptr;
-  Ort::ThrowOnError(Ort::GetApi().CreateDnnlProviderOptions(&dnnl));
-  const std::unique_ptr<OrtDnnlProviderOptions, void (*)(OrtDnnlProviderOptions*)> owner(
-      dnnl, [](OrtDnnlProviderOptions* one) { Ort::GetApi().ReleaseDnnlProviderOptions(one); });
-  Ort::ThrowOnError(Ort::GetApi().UpdateDnnlProviderOptions(dnnl, keys.data(), values.data(), keys.size()));
-  options.AppendExecutionProvider_Dnnl(*dnnl);
+  std::vector<const char*> keys, values;
+};
+
+// Three providers have options of a type of their own, which is made, filled in by names, appended and freed.
+template <class Options, class Create, class Update, class Release>
+auto made_options(const ProviderOptions& wanted, Create create, Update update, Release release) {
+  Options* made = nullptr;
+  Ort::ThrowOnError(create(&made));
+  std::unique_ptr<Options, Release> owner(made, release);
+  const CStrings strings(wanted);
+  Ort::ThrowOnError(update(made, strings.keys.data(), strings.values.data(), strings.keys.size()));
+  return owner;
+}
+
+void append_provider(Ort::SessionOptions& options, const std::string& provider, const ProviderOptions& wanted) {
+  const OrtApi& api = Ort::GetApi();
+  if (provider == "DNNL") {
+    options.AppendExecutionProvider_Dnnl(*made_options<OrtDnnlProviderOptions>(
+        wanted, api.CreateDnnlProviderOptions, api.UpdateDnnlProviderOptions, api.ReleaseDnnlProviderOptions));
+  } else if (provider == "CUDA") {
+    options.AppendExecutionProvider_CUDA_V2(*made_options<OrtCUDAProviderOptionsV2>(
+        wanted, api.CreateCUDAProviderOptions, api.UpdateCUDAProviderOptions, api.ReleaseCUDAProviderOptions));
+  } else if (provider == "TensorRT") {
+    options.AppendExecutionProvider_TensorRT_V2(*made_options<OrtTensorRTProviderOptionsV2>(
+        wanted, api.CreateTensorRTProviderOptions, api.UpdateTensorRTProviderOptions, api.ReleaseTensorRTProviderOptions));
+  } else {
+    options.AppendExecutionProvider(provider, {wanted.begin(), wanted.end()});
+  }
 }
 
 }  // namespace
 
 EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings) {
-  const std::string provider = provider_of(settings);
-  const std::string prefix = fmt::format("{}{}.", kProviderOption, provider);
-  std::unordered_map<std::string, std::string> provider_options;
   for (const auto& [name, value] : settings) {
-    if (name == "provider") continue;
-    if (!name.starts_with(kProviderOption)) {
-      FIEL_TRY_ENGINE(apply_one(options, name, value));
-    } else if (name.starts_with(prefix)) {
-      provider_options[name.substr(prefix.size())] = value;
-    }
+    if (name != "provider" && !name.starts_with(kProviderOption)) FIEL_TRY_ENGINE(apply_one(options, name, value));
   }
-  if (provider == "CPU") return {};
-  if (provider == "DNNL") {
-    append_dnnl(options, provider_options);
-  } else {
-    options.AppendExecutionProvider(provider, provider_options);
+  if (const std::string provider = provider_of(settings); provider != "CPU") {
+    append_provider(options, provider, provider_options(settings));
   }
   return {};
-}
-
-std::string provider_of(const Settings& settings) {
-  const auto found = settings.find("provider");
-  return found == settings.end() ? "CPU" : found->second;
 }
 
 EngineResult<int> requests_of(const Settings& settings) {

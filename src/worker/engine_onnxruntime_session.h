@@ -10,6 +10,7 @@
 
 #include "worker/engine.h"
 #include "worker/engine_onnxruntime_placement.h"
+#include "worker/engine_onnxruntime_provider.h"
 #include "worker/knob_catalogue.h"
 
 namespace fiel {
@@ -25,9 +26,6 @@ struct SessionPlan {
 EngineResult<SessionPlan> plan_session(const Settings& settings, const std::vector<CatalogueKnob>& catalogue);
 
 EngineResult<> apply(Ort::SessionOptions& options, const Settings& settings);
-
-/// The setting `provider`, "CPU" if left out.
-std::string provider_of(const Settings& settings);
 
 /// For ONNX Runtime's own logging: `log` is a SessionLog. Warnings are printed.
 void ORT_API_CALL take_log(void* log, OrtLoggingLevel severity, const char* category, const char* id, const char* place,

@@ -4,6 +4,8 @@
 
 #include "worker/any_engine.h"
 #include "worker/engine_onnxruntime_placement.h"
+#include "worker/engine_onnxruntime_profile.h"
+#include "worker/engine_onnxruntime_provider.h"
 
 namespace fiel {
 
@@ -11,6 +13,7 @@ std::unique_ptr<Engine> engine_under_test() { return make_onnxruntime_engine({})
 
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using OnnxRuntimeEngineTest = AnyEngine;
@@ -141,6 +144,30 @@ TEST(OnnxRuntimePlacement, AProviderThatTookNoNodeIsToldAsAFallBack) {
   ASSERT_EQ(none.size(), 1U);
   EXPECT_FALSE(none.begin()->first.starts_with("CPU")) << "fiel would take that for the device that was asked for";
   EXPECT_EQ(none.begin()->second, 12);
+}
+
+TEST(OnnxRuntimeProfile, SharesTimesOutOverInferencesAndFindsTheModelsOwnNames) {
+  const auto times = times_in_profile(R"([{"cat":"Session","name":"model_run","dur":90},
+    {"cat":"Node","name":"fused conv_1_nchwc_kernel_time","dur":30},{"cat":"Node","name":"soft max_kernel_time","dur":4},
+    {"cat":"Session","name":"model_run","dur":80},{"cat":"Node","name":"fused conv_1_nchwc_kernel_time","dur":10}])");
+  ASSERT_TRUE(times);
+  ASSERT_EQ(times->size(), 2U);
+  EXPECT_THAT(times->at(0).names, ElementsAre("conv_1"));
+  EXPECT_DOUBLE_EQ(times->at(0).seconds, 20e-6);
+  EXPECT_DOUBLE_EQ(times->at(1).seconds, 2e-6);
+  EXPECT_FALSE(times_in_profile("[]"));
+  EXPECT_FALSE(times_in_profile("{"));
+}
+
+// No test has a GPU: what CUDA and TensorRT would be told is as far as this goes.
+TEST(OnnxRuntimeProvider, IsToldItsOwnOptionsAndNoOthers) {
+  const Settings settings = {{"provider", "TensorRT"}, {"provider.TensorRT.trt_fp16_enable", "1"}, {"provider.CUDA.use_tf32", "0"},
+                             {"intra_op_num_threads", "1"}};
+  EXPECT_EQ(provider_of(settings), "TensorRT");
+  EXPECT_EQ(provider_options(settings), (ProviderOptions{{"trt_fp16_enable", "1"}}));
+  EXPECT_EQ(provider_options({{"provider", "CUDA"}, {"provider.CUDA.use_tf32", "0"}}), (ProviderOptions{{"use_tf32", "0"}}));
+  EXPECT_EQ(provider_of({}), "CPU");
+  EXPECT_TRUE(provider_options({{"provider.CUDA.use_tf32", "0"}}).empty());
 }
 
 TEST(OnnxRuntimeLibrary, IsLookedForWhereItIsNamed) {

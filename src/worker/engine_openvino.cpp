@@ -78,6 +78,7 @@ class OpenVinoEngine : public Engine {
     return {};
   }
   EngineResult<std::vector<Tensor>> outputs(int slot) override;
+  EngineResult<std::vector<NodeTime>> profile() override { return times_of_nodes(compiled_); }
 
  private:
   EngineResult<> open(const std::string& device);
@@ -123,7 +124,7 @@ EngineResult<Json> OpenVinoEngine::describe() {
       {"devices",
        {{{"name", "CPU"}, {"description", core_->get_property("CPU", ov::device::full_name)}}}},
       {"cpu_features", machine.cpu_features},
-      {"capabilities", {"static_shape", "offline", "state"}},
+      {"capabilities", {"static_shape", "offline", "state", "profile"}},
       {"float32_settings", {{"INFERENCE_PRECISION_HINT", "f32"}}}};
   add_to(json, offer_knobs(catalogue_, machine, defaults));
   return json;
@@ -214,13 +215,13 @@ EngineResult<BuildReport> OpenVinoEngine::build(const BuildRequest& request) {
 EngineResult<ov::CompiledModel> OpenVinoEngine::import(const LoadRequest& request,
                                                        const std::string& file) {
   const std::filesystem::path path = request.artifact_dir / file;
+  ov::AnyMap settings = properties(request.settings);
+  if (request.profile) settings[ov::enable_profiling.name()] = true;
   try {
-    if (file == kModel) {
-      return core_->compile_model(path.string(), request.device, properties(request.settings));
-    }
+    if (file == kModel) return core_->compile_model(path.string(), request.device, settings);
     std::ifstream blob(path, std::ios::binary);
     if (!blob) return engine_fail("bad_request", fmt::format("cannot read {}", path.string()));
-    return core_->import_model(blob, request.device, properties(request.settings));
+    return core_->import_model(blob, request.device, settings);
   } catch (const ov::Exception& error) {
     return engine_fail(reason_of(error.what()), error.what());
   }

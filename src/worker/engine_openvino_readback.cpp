@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
 
 #include "base/digest.h"
+#include "base/numbers.h"
 
 namespace fiel {
 namespace {
@@ -47,6 +49,20 @@ std::string line_of(const ov::Node& node) {
 }
 
 }  // namespace
+
+std::vector<NodeTime> times_of_nodes(const ov::CompiledModel& compiled) {
+  constexpr double kMicrosecond = 1e-6;
+  std::vector<NodeTime> times;
+  for (const auto& node : compiled.get_runtime_model()->get_ordered_ops()) {
+    const auto microseconds = number_from<double>(word(*node, "execTimeMcs"));
+    if (!microseconds || !(*microseconds >= 0)) continue;  // "not_executed"
+    NodeTime time{.names = {}, .seconds = *microseconds * kMicrosecond};
+    std::istringstream names(word(*node, "originalLayersNames"));
+    for (std::string name; std::getline(names, name, ',');) time.names.push_back(name);
+    times.push_back(std::move(time));
+  }
+  return times;
+}
 
 ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<CatalogueKnob>& catalogue) {
   ReadBack back;

@@ -18,6 +18,9 @@ struct ReadBack {
   std::string graph_digest;
 };
 
+/// Of a model compiled with PERF_COUNT, after inferences.
+std::vector<NodeTime> times_of_nodes(const ov::CompiledModel& compiled);
+
 ReadBack read_back(const ov::CompiledModel& compiled, const std::vector<CatalogueKnob>& catalogue);
 
 }  // namespace fiel

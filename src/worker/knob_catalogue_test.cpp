@@ -1,5 +1,6 @@
 #include "worker/knob_catalogue.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,12 +134,42 @@ TEST(OpenVinoKnobs, OfferMoreOnAMachineThatHasMore) {
   EXPECT_THAT(find(offer, "ONEDNN_MAX_CPU_ISA")->values, Contains("AVX512_CORE_BF16"));
 }
 
-TEST(OpenVinoKnobs, HaveNoCharacterThatARouteCouldNotSpell) {
-  for (const CatalogueKnob& entry : openvino_catalogue()) {
-    for (const std::string& value : entry.knob.values) {
-      EXPECT_EQ(value.find_first_of(" \t|[]'\""), std::string::npos) << value;
-      EXPECT_FALSE(value.empty()) << entry.knob.name;
+TEST(Knobs, HaveNoCharacterThatARouteCouldNotSpell) {
+  for (const char* engine : {"openvino", "onnxruntime", "trtexec"}) {
+    for (const CatalogueKnob& entry : parse(read_text(fmt::format("{}/src/worker/knobs_{}.toml", FIEL_SOURCE_DIR, engine)).value())) {
+      for (const std::string& value : entry.knob.values) {
+        EXPECT_EQ(value.find_first_of(" \t|[]'\""), std::string::npos) << value;
+        EXPECT_FALSE(value.empty()) << entry.knob.name;
+      }
     }
+  }
+}
+
+std::vector<CatalogueKnob> onnxruntime_catalogue() {
+  return parse(read_text(FIEL_SOURCE_DIR "/src/worker/knobs_onnxruntime.toml").value());
+}
+
+TEST(OnnxRuntimeKnobs, OfferAProviderWithItsOptionsWhereTheLibraryHasIt) {
+  std::map<std::string, std::string> defaults;
+  for (const CatalogueKnob& entry : onnxruntime_catalogue()) defaults[entry.knob.name] = entry.knob.default_value;
+  const KnobOffer none = offer_knobs(onnxruntime_catalogue(), {}, defaults);
+  EXPECT_EQ(find(none, "provider"), nullptr);
+  EXPECT_THAT(why_left_out(none, "provider.CUDA.use_tf32"), HasSubstr("CUDAExecutionProvider"));
+  const KnobOffer gpu = offer_knobs(
+      onnxruntime_catalogue(),
+      {.cpu_features = {}, .core_count = 2, .facts = {"provider:CUDAExecutionProvider", "provider:TensorrtExecutionProvider"}}, defaults);
+  EXPECT_THAT(find(gpu, "provider")->values, ElementsAre("CPU", "TensorRT", "CUDA"));
+  ASSERT_NE(find(gpu, "provider.CUDA.use_tf32"), nullptr);
+  EXPECT_EQ(find(gpu, "provider.CUDA.use_tf32")->only_if.at(0).values, std::vector<std::string>{"CUDA"});
+  EXPECT_NE(find(gpu, "provider.TensorRT.trt_fp16_enable"), nullptr);
+}
+
+TEST(OnnxRuntimeKnobs, NameEachProviderOptionAfterItsProvider) {
+  for (const CatalogueKnob& entry : onnxruntime_catalogue()) {
+    if (!entry.knob.name.starts_with("provider.")) continue;
+    ASSERT_EQ(entry.knob.only_if.size(), 1U) << entry.knob.name;
+    EXPECT_TRUE(entry.knob.name.starts_with("provider." + entry.knob.only_if[0].values.at(0) + ".")) << entry.knob.name;
+    EXPECT_EQ(entry.unset, entry.knob.default_value) << entry.knob.name;
   }
 }
 

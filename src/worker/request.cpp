@@ -131,6 +131,10 @@ Result<LoadRequest> parse_load(const Json& request) {
   load.settings = FIEL_TRY(get_settings(request));
   load.shapes = FIEL_TRY(get_shapes(request));
   load.scenario = FIEL_TRY(get_scenario(request));
+  if (const auto profile = request.find("profile"); profile != request.end()) {
+    if (!profile->is_boolean()) return fail(ErrorKind::kProtocol, "\"profile\" is neither true nor false");
+    load.profile = profile->get<bool>();
+  }
   return load;
 }
 

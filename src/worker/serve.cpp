@@ -15,6 +15,7 @@
 #include "protocol/channel.h"
 #include "worker/guard.h"
 #include "worker/request.h"
+#include "worker/self_timed.h"
 #include "worker/timed_loop.h"
 
 namespace fiel {
@@ -77,6 +78,7 @@ class Server {
     if (type == "load") return load(request);
     if (type == "infer") return infer(request);
     if (type == "measure") return measure(request);
+    if (type == "profile") return profile();
     if (type == "bye") return Json::object();
     return engine_fail("bad_request",
                        fmt::format("\"type\" is \"{}\", which this worker does not know", type));
@@ -88,6 +90,8 @@ class Server {
   EngineResult<Json> load(const Json& request);
   EngineResult<Json> infer(const Json& request);
   EngineResult<Json> measure(const Json& request);
+  EngineResult<Json> profile();
+  EngineResult<SelfTimedBlock> time_block(const Feed& feed, const MeasureRequest& measure);
 
   Engine& engine_;
   std::optional<Loaded> loaded_;
@@ -163,6 +167,25 @@ EngineResult<Json> Server::measure(const Json& request) {
   const MeasureRequest measure = FIEL_TRY_REQUEST(parse_measure(request));
   const Feed feed =
       FIEL_TRY_ENGINE(Feed::create(*loaded_, measure.infer.samples, measure.infer.batch));
+  SelfTimedBlock block = FIEL_TRY_ENGINE(time_block(feed, measure));
+  LoopReport& report = block.report;
+  FIEL_TRY_ENGINE(write_latencies(measure.latency_file, report.latency_seconds));
+  const auto samples =
+      FIEL_TRY_ENGINE(feed.take_apart(report.last.item, std::move(report.last.steps)));
+  Json outputs =
+      FIEL_TRY_ENGINE(write_outputs(measure.infer.output_dir, loaded_->report.outputs, samples));
+  Json answer = block.told;
+  answer["count"] = report.count;
+  answer["seconds"] = report.seconds;
+  answer["warmup_seconds"] = report.warmup_seconds;
+  answer["outputs"] = std::move(outputs);
+  return answer;
+}
+
+EngineResult<SelfTimedBlock> Server::time_block(const Feed& feed, const MeasureRequest& measure) {
+  if (SelfTimed* timer = engine_.self_timed(); timer != nullptr) {
+    return timer->time_block(feed, measure.scenario, measure.limits);
+  }
   const int slot_count = loaded_->report.parallel_requests;
   LoopReport report =
       measure.scenario == "offline"
@@ -172,15 +195,17 @@ EngineResult<Json> Server::measure(const Json& request) {
                                        {.arrivals_seconds = measure.arrivals_seconds,
                                         .slot_count = slot_count}))
           : FIEL_TRY_ENGINE(run_single_stream(engine_, feed, measure.limits));
-  FIEL_TRY_ENGINE(write_latencies(measure.latency_file, report.latency_seconds));
-  const auto samples =
-      FIEL_TRY_ENGINE(feed.take_apart(report.last.item, std::move(report.last.steps)));
-  Json outputs =
-      FIEL_TRY_ENGINE(write_outputs(measure.infer.output_dir, loaded_->report.outputs, samples));
-  return Json{{"count", report.count},
-              {"seconds", report.seconds},
-              {"warmup_seconds", report.warmup_seconds},
-              {"outputs", std::move(outputs)}};
+  return SelfTimedBlock{.report = std::move(report), .told = {}};
+}
+
+EngineResult<Json> Server::profile() {
+  if (!loaded_)
+    return engine_fail("bad_request", "nothing is loaded yet: \"load\" comes before \"profile\"");
+  Json nodes = Json::array();
+  for (const NodeTime& node : FIEL_TRY_ENGINE(engine_.profile())) {
+    nodes.push_back({{"names", node.names}, {"seconds", node.seconds}});
+  }
+  return Json{{"nodes", std::move(nodes)}};
 }
 
 std::string answer_line(std::int64_t id, EngineResult<Json> result) {

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "model/npy.h"
 #include "model/test_folder.h"
+#include "worker/self_timed.h"
 #include "worker/test_engine.h"
 
 namespace fiel {
@@ -171,6 +172,29 @@ TEST_F(ServeTest, MeasuresAndWritesEveryLatency) {
       std::filesystem::exists(folder_ / answer["outputs"][0]["files"]["y/0"].get<std::string>()));
 }
 
+TEST_F(ServeTest, LeavesTheTimingToAnEngineThatTimesItself) {
+  struct Timer : SelfTimed {
+    EngineResult<SelfTimedBlock> time_block(const Feed& feed, const std::string& scenario, const LoopLimits& limits) override {
+      EXPECT_EQ(feed.item_count(), 3U);
+      EXPECT_EQ(scenario, "single_stream");
+      SelfTimedBlock block{.report = {}, .told = {{"device_p50_seconds", 0.125}}};
+      block.report.count = limits.min_count;
+      block.report.latency_seconds.assign(static_cast<std::size_t>(limits.min_count), 0.25);
+      block.report.last = {.item = 1, .steps = {}};
+      block.report.last.steps.push_back({floats({1, 2}, {7, 8})});
+      return block;
+    }
+  } timer;
+  engine_.timer = &timer;
+  const Json answer = last_answer_to(measure());
+  ASSERT_EQ(answer["type"], "result") << answer;
+  EXPECT_EQ(answer["count"], 5);
+  EXPECT_EQ(answer["device_p50_seconds"], 0.125);
+  EXPECT_EQ(answer["outputs"][0]["index"], 11);
+  EXPECT_THAT(engine_.ran, SizeIs(0));
+  EXPECT_EQ(folder_.read("latencies").size(), 5 * sizeof(double));
+}
+
 TEST_F(ServeTest, NamesTheKeyOfAMeasureRequestThatIsWrong) {
   const std::vector<std::pair<const char*, Json>> wrong = {{"batch", 0},
                                                            {"batch", "1"},
@@ -219,13 +243,20 @@ TEST_F(ServeTest, ServesRequestsWhenTheyAreDue) {
 TEST_F(ServeTest, NamesTheKeyOfALoadRequestThatIsWrong) {
   const std::vector<std::pair<const char*, Json>> wrong = {
       {"artifact_dir", "/no/such/folder"}, {"device", 1},   {"settings", {{"a", 1}}},
-      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "burst"}};
+      {"shapes", {{{"x", {-1}}}}},         {"state", {{}}}, {"scenario", "burst"}, {"profile", 1}};
   for (const auto& [key, value] : wrong) {
     Json request = load();
     request[key] = value;
     const auto answers = talk(request.dump() + "\n");
     EXPECT_EQ(answers.at(0)["reason"], "bad_request") << key;
   }
+}
+
+TEST_F(ServeTest, TellsTheTimesOfNodesWhereTheEngineCan) {
+  EXPECT_EQ(talk("{\"id\":4,\"type\":\"profile\"}\n").at(0)["reason"], "bad_request");  // nothing is loaded
+  EXPECT_EQ(last_answer_to({{"id", 4}, {"type", "profile"}})["reason"], "unsupported");
+  engine_.node_times = {{.names = {"conv", "relu"}, .seconds = 0.25}};
+  EXPECT_EQ(last_answer_to({{"id", 4}, {"type", "profile"}})["nodes"], Json::parse(R"([{"names":["conv","relu"],"seconds":0.25}])"));
 }
 
 TEST_F(ServeTest, AnExceptionOutOfTheEngineIsAnError) {

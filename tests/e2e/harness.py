@@ -201,12 +201,18 @@ class Project:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True)
         self.state = self.folder / "state"
+        self.more_environment = {}
         write_model(self.folder / "model.onnx")
         write_set(self.folder / "data/tuning", *make_samples(tuning, seed=1), slice_of)
         write_set(self.folder / "data/holdout", *make_samples(holdout, seed=2), slice_of)
         self.write_script(engine)
         self.contract = self.folder / "contract.toml"
-        self.contract.write_text(CONTRACT.replace("WORKER", str(BIN / "fiel-worker-fake")) + extra)
+        contract = CONTRACT
+        if "state_folder" in engine:  # workers are confined to their own folders
+            Path(engine["state_folder"]).mkdir(parents=True, exist_ok=True)
+            contract = contract.replace('arguments = ["fake.json"]',
+                                        f'arguments = ["fake.json"]\nwritable  = ["{engine["state_folder"]}"]')
+        self.contract.write_text(contract.replace("WORKER", str(BIN / "fiel-worker-fake")) + extra)
         for old, new in edits:
             self.edit(old, new)
 
@@ -223,7 +229,7 @@ class Project:
         return 1 + next(i for i, line in enumerate(lines) if text in line)
 
     def environment(self):
-        return {**os.environ, "FIEL_STATE_DIR": str(self.state), "NO_COLOR": "1"}
+        return {**os.environ, "FIEL_STATE_DIR": str(self.state), "NO_COLOR": "1", **self.more_environment}
 
     def command(self, *words):
         return [str(BIN / "fiel"), *map(str, words)]

@@ -81,6 +81,10 @@ LIES = {
     "output_outside_its_folder": ({"do": "bad_name"}, "mistrusted"),
     "output_by_a_link": ({"do": "link_file"}, "mistrusted"),
     "cut_output": ({"do": "cut_file"}, "mistrusted"),
+    "link_in_its_artifact": ({"do": "link_file", "phase": "build"}, "mistrusted"),
+    "results_without_an_end": ({"do": "answer", "phase": "load", "merge": {"outputs": "x" * 1000}}, "mistrusted"),
+    "a_name_with_a_path": ({"do": "answer", "phase": "load", "merge": {"outputs": [
+        {"name": "../../../logits", "dtype": "float32", "shape": [1]}]}}, "mistrusted or wrong"),
     "runs_another_graph_than_it_built": ({"do": "answer", "phase": "load", "merge": {"graph_digest": "0"}}, "mistrusted"),
     "runs_elsewhere": ({"do": "answer", "phase": "load", "merge": {"placement": {"CPU": 9, "GPU": 3}}}, "fell_back"),
 }
@@ -190,6 +194,7 @@ class Faults(Case):
         run = self.project(script(SPEED, artifact_bytes=4 * MIB), extra='\n[limits]\nartifact_size = "1 MiB"\n').tune()
         self.assert_verdict(run, "infeasible")
         self.assertIsNone(run.show()["ships"])
+        self.assertEqual(run.candidate("SPEED=fast")["kind"], "over_limit")
 
     def test_wrong_in_one_slice_only_never_wins(self):
         # One sample in 24: 4 % of all, but 17 % of the hard ones.

@@ -9,7 +9,7 @@ from harness import SPEED, Case, Run, keys_so_far, processes_of, script, wait_fo
 
 
 class Interrupt(Case):
-    def interrupt(self, fault, key, signals=1):
+    def interrupt(self, fault, key, signals=1, signum=signal.SIGINT):
         """Presses Ctrl-C while the fault holds the run up, after the event `key`."""
         project = self.project(script(SPEED, faults=[{**fault, "when": {"SPEED": "fast"}}]))
         folder = project.folder / "run"
@@ -19,7 +19,7 @@ class Interrupt(Case):
         self.assertIsNone(process.poll(), "the run ended before it could be interrupted")
         started = time.monotonic()
         for _ in range(signals):
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, signum)
         out, err = process.communicate(timeout=30)
         self.assertLess(time.monotonic() - started, 2)
         self.assertEqual(process.returncode, 130, err)
@@ -53,6 +53,9 @@ class Interrupt(Case):
         project, folder, _ = self.interrupt(hang, "candidate/2", signals=2)
         project.write_script(script(SPEED))
         self.assert_winner(Run(project, folder, project.fiel("resume", folder)), "SPEED=fast")
+
+    def test_a_closed_terminal_is_an_interrupt(self):
+        self.check_go_on(*self.interrupt({"do": "slow", "seconds": 60, "phase": "build"}, "candidate/2", signum=signal.SIGHUP))
 
     def test_a_run_with_a_variant_of_somebody_else_goes_on_while_its_file_is_the_same(self):
         slow = {"do": "slow", "seconds": 60, "phase": "build", "when": {"SPEED": "fast"}}

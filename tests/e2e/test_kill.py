@@ -1,133 +1,121 @@
-"""Killed at any moment, a run goes on as if nothing had happened: the same verdict by the same evidence."""
+"""Killed at any moment, a run goes on as if nothing had happened: the same verdict by the same evidence.
 
-import signal
+bench/kills does the same at every place there is; here is a sample of it.
+"""
+
+import json
+import random
+import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import BIN, Case, Run, keys_so_far, knob, processes_of, read_events, script, wait_for
-
-# Three candidates fail, each at another stage; the rash one falls on the hold-out, so that it is opened twice.
-SPEED = knob("SPEED", "plain", "fast", "rash", latency={"fast": 1 / 1.5, "rash": 0.5})
-DEFECT = knob("DEFECT", "none", "build", "wrong", "race", latency={"wrong": 0.45, "race": 0.6})
-FAULTS = [{"do": "crash", "phase": "build", "when": {"DEFECT": "build"}},
-          {"do": "flip", "share": 0.2, "when": {"DEFECT": "wrong"}},
-          {"do": "non_finite", "only_timed": True, "when": {"DEFECT": "race"}}]
-FAULTS += [{"do": "flip", "samples": {"modulo": 100_000, "is": i}, "when": {"SPEED": "rash"}} for i in range(96, 120)]
-
-# Counts workers; at the wanted one it kills fiel, which is its parent.
-WRAPPER = """#!/bin/sh
-printf x >> "$2"
-if [ "$(wc -c < "$2")" -eq "$3" ]; then kill -KILL $PPID; fi
-exec "{worker}" "$1"
-"""
+import breaking
+from breaking import ENGINE, LEDGER, SEAM, WHERE, decisions, go_on, run_until, tune_words, words_to_go_on
+from harness import SPEED, Case, Run, processes_of, script, wait_for
+from test_contracts import SCORER, TASK
 
 
-def decisions(run):
-    """All that was decided, and by which numbers."""
-    shown = run.show()
-    return {"verdict": shown["verdict"],
-            "ships": shown["ships"],
-            "winner": shown["winner"] and shown["winner"]["route"],
-            "speedup": shown["speedup"],
-            "candidates": [(c["id"], c["route"], c["status"], c["kind"], c["race_ratios"]) for c in shown["candidates"]],
-            "nominees": shown["nominees"]}
+OTHER_DRIVER = {"do": "answer", "phase": "hello", "merge": {"devices": [{"name": "CPU", "description": "driver 2.0"}]}}
+OTHER_CPU = {"do": "answer", "phase": "hello", "merge": {"cpu_features": ["amx"]}}
 
 
+@unittest.skipUnless(SEAM.exists(), f"{SEAM} is not built (it does not go with sanitizers)")
 class Kill(Case):
-    def unbroken(self):
-        run = self.project(script(SPEED, DEFECT, faults=FAULTS), "unbroken").tune("--strategy", "fast")
-        self.assert_winner(run, "SPEED=fast")
-        self.assertEqual(run.project.openings(), 2)
-        return run
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.unbroken = None
 
-    def start(self, name):
-        project = self.project(script(SPEED, DEFECT, faults=FAULTS), name)
-        return project, project.folder / "run"
+    def setUp(self):
+        super().setUp()
+        if Kill.unbroken is None:
+            run = self.project(ENGINE, "unbroken").tune("--strategy", "fast")
+            self.assert_winner(run, "SPEED=fast")
+            Kill.unbroken = decisions(run)
+            self.assertEqual(Kill.unbroken["openings"], 2)
 
-    def tune_until(self, name, key):
-        """Starts a run and kills it as soon as the event is there."""
-        project, folder = self.start(name)
-        process = project.start("tune", project.contract, "-o", folder, "--strategy", "fast")
-        self.kill_at(process, folder, key)
-        return project, folder
+    def assert_same(self, run):
+        self.maxDiff = None
+        self.assertEqual(decisions(run), self.unbroken, str(run))
+        self.assert_nothing_left(run.project, run)
+        self.assertEqual(breaking.leftovers(run.project), [])
 
-    def kill_at(self, process, folder, key):
-        wait_for(lambda: key in keys_so_far(folder) or process.poll() is not None, f"event {key}")
-        process.send_signal(signal.SIGKILL)
+    def test_killed_before_inside_and_after_event_upon_event_it_decides_as_an_unbroken_run(self):
+        project = self.project(ENGINE, "killed")
+        chance = random.Random(7)
+        words, before, kills = tune_words(project), [], 0
+        while True:
+            done, killed = run_until(project, words, (chance.randint(1, 6), WHERE[kills % len(WHERE)]))
+            now = breaking.rows(project)
+            self.assertEqual(now[:len(before)], before, "recorded events changed")
+            if not killed:
+                break
+            kills += 1
+            words = words_to_go_on(project)
+            before = now if words[0] == "resume" else []
+        self.assertGreater(kills, 20)
+        self.assert_same(Run(project, project.folder / "run", done))
+
+    def test_killed_while_it_counts_an_opening_it_counts_it_once(self):
+        def broken(place):
+            project = self.project(ENGINE, f"ledger-{place[0]}-{place[1]}")
+            _, killed = run_until(project, tune_words(project), place, file=LEDGER)
+            self.assertTrue(killed, place)
+            return go_on(project)
+
+        with ThreadPoolExecutor(2) as pool:
+            for run in pool.map(broken, [(3, "torn"), (4, "after")]):
+                self.assert_same(run)
+
+    def test_when_the_power_fails_no_recorded_event_and_nothing_it_names_is_lost(self):
+        def broken(place):
+            project = self.project(ENGINE, f"power-{place[0]}-{place[1]}")
+            disk = self.folder / f"disk-{place[0]}-{place[1]}"
+            disk.mkdir()
+            _, killed = run_until(project, tune_words(project), place, disk=disk)
+            self.assertTrue(killed, place)
+            lost = len(breaking.rows(project))
+            breaking.lose_power(project, disk)
+            left = len(breaking.rows(project))
+            self.assertEqual(left, lost if place[1] == "after" else lost - 1, "which events are on the disk")
+            return go_on(project)
+
+        with ThreadPoolExecutor(2) as pool:
+            for run in pool.map(broken, [(12, "after"), (40, "written")]):
+                self.assert_same(run)
+
+    def test_what_a_worker_started_ends_when_the_killed_run_goes_on(self):
+        hang = {"do": "hang", "phase": "build", "grandchild": True, "ignore_sigterm": True, "when": {"SPEED": "fast"}}
+        project = self.project(script(SPEED, faults=[hang]), "strays")
+        process = project.start(*tune_words(project))
+        wait_for(lambda: len(processes_of(project.folder)) > 2, "fiel, its worker and the worker's child")
+        process.kill()
         process.communicate()
-
-    def go_on(self, project, folder):
-        """Resumes a killed run to its end; what had been recorded must stand as it was."""
-        wait_for(lambda: not processes_of(project.folder), "end of all processes of the killed run", seconds=2)
-        before = [event["row"] for event in read_events(folder)]
-        run = Run(project, folder, project.fiel("resume", folder))
-        self.assertEqual([event["row"] for event in run.events()][:len(before)], before, "recorded events changed")
+        wait_for(lambda: len(processes_of(project.folder)) == 1, "end of the worker, which leaves its child")
+        project.write_script(script(SPEED))
+        run = Run(project, project.folder / "run", project.fiel("resume", project.folder / "run"))
+        self.assert_winner(run, "SPEED=fast")
         self.assert_nothing_left(project, run)
-        return run
 
-    def assert_same(self, run, unbroken, decided):
-        self.assert_status(run, unbroken.status)
-        self.assertEqual(decisions(run), decided, str(run))
-        self.assertEqual([e["key"] for e in run.events()], [e["key"] for e in unbroken.events()])
-        self.assertEqual(run.project.openings(), unbroken.project.openings(), "the hold-out was opened another time")
-
-    def test_killed_after_any_event_it_decides_as_an_unbroken_run(self):
-        unbroken = self.unbroken()
-        decided = decisions(unbroken)
-        gate = next(e["key"] for e in unbroken.events() if e["type"] == "gate" and e["key"] != "candidate/1/gate")
-        keys = ["run", "engine/fake", "candidate/1/build", "reference", "anchors", "comparator", "candidate/5/probe",
-                "search/end", gate, "race/2", "race/end", "confirm/1/3", "holdout/1/opening",
-                "holdout/reference", "holdout/1", "confirm/2/5", "estimate/4", "verdict"]
-        self.assertEqual(set(keys) - {e["key"] for e in unbroken.events()}, set(), "events that no run has")
-
-        def broken(key):
-            project, folder = self.tune_until(f"killed-after-{key.replace('/', '-')}", key)
-            return self.go_on(project, folder)
-
-        with ThreadPoolExecutor(2) as pool:
-            for key, run in zip(keys, pool.map(broken, keys)):
-                with self.subTest(key):
-                    self.assert_same(run, unbroken, decided)
-
-    def test_killed_when_it_starts_any_worker_it_decides_as_an_unbroken_run(self):
-        unbroken = self.unbroken()
-        decided = decisions(unbroken)
-
-        def broken(number):
-            project, folder = self.start(f"killed-at-worker-{number}")
-            wrapper = project.folder / "worker.sh"
-            wrapper.write_text(WRAPPER.format(worker=BIN / "fiel-worker-fake"))
-            wrapper.chmod(0o755)
-            counter = project.folder / "count"
-            project.edit(str(BIN / "fiel-worker-fake"), str(wrapper))
-            project.edit('["fake.json"]', f'["fake.json", "{counter}", "{number}"]')
-            killed = project.fiel("tune", project.contract, "-o", folder, "--strategy", "fast")
-            self.assertEqual(killed.status, -signal.SIGKILL, killed.err)
-            return self.go_on(project, folder)
-
-        numbers = [1, 2, 3, 7, 12, 20, 31, 45, 60]
-        with ThreadPoolExecutor(2) as pool:
-            for number, run in zip(numbers, pool.map(broken, numbers)):
-                with self.subTest(worker=number):
-                    self.assert_same(run, unbroken, decided)
-
-    def test_killed_again_and_again_it_still_decides_as_an_unbroken_run(self):
-        unbroken = self.unbroken()
-        project, folder = self.tune_until("killed-often", "candidate/2/build")
-        for key in ("candidate/5/build", "race/1", "confirm/1/2", "holdout/1/opening", "confirm/2/1", "estimate/1"):
-            process = project.start("resume", folder)
-            self.kill_at(process, folder, key)
-        self.assert_same(self.go_on(project, folder), unbroken, decisions(unbroken))
-
-    def test_a_changed_model_or_data_set_is_refused_when_it_goes_on(self):
-        project, folder = self.tune_until("killed", "anchors")
-        labels = project.folder / "data/tuning/labels.csv"
-        text = labels.read_text()
-        labels.write_text(text.replace(",1,", ",2,", 1))
-        refused = project.fiel("resume", folder)
-        self.assertEqual(refused.status, 2, refused.err)
-        self.assertRegex(refused.err, "tuning.*changed|changed.*tuning")
-        labels.write_text(text)
+    def test_a_changed_file_that_counts_is_refused_when_it_goes_on(self):
+        project = self.project(script(SPEED), "changed", edits=[(TASK, f'evaluator = ["{sys.executable}", "score.py"]')])
+        (project.folder / "score.py").write_text(SCORER.replace("SCORE", "int(right)"))
+        self.assertTrue(run_until(project, tune_words(project), (8, "after"))[1])
+        folder = project.folder / "run"
+        for name, old, new in (("data/tuning/labels.csv", ",1,", ",2,"), ("score.py", "int(right)", "1 - int(right)"),
+                               ("run/contract.toml", "max_drop  = 0.05", "max_drop  = 0.50"),
+                               ("model.onnx", "doubled", "trebled"), ("fake.json", '"latency_seconds"', '"version": "9", "latency_seconds"'),
+                               ("fake.json", '"faults": []', f'"faults": [{json.dumps(OTHER_DRIVER)}]'),
+                               ("fake.json", '"faults": []', f'"faults": [{json.dumps(OTHER_CPU)}]')):
+            with self.subTest(name):
+                file = project.folder / name
+                bytes_then = file.read_bytes()
+                file.write_bytes(bytes_then.replace(old.encode(), new.encode(), 1))
+                self.assertNotEqual(file.read_bytes(), bytes_then)
+                refused = project.fiel("resume", folder)
+                file.write_bytes(bytes_then)
+                self.assertIn(refused.status, (2, 5), refused.err)
+                self.assertRegex(refused.err, "changed since th(is|e) run began|was begun with")
         self.assertEqual(project.fiel("resume", folder).status, 0)
 
     def test_a_damaged_journal_is_refused(self):

@@ -1,6 +1,7 @@
 """The same with a real engine and a real (if small) model: one run, and the bundle's own programs."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import BIN, RealEngines, processes_of
+from pages import snippets_of
 
 CONTRACT = """
 fiel = 1
@@ -95,6 +97,14 @@ class OpenVino(RealEngines):
     def test_the_bundles_python_program_runs_the_artifact(self):
         bundle = self.export()
         self.run_bundle(bundle, self.expected(), tolerance=0.01)
+
+    def test_what_the_tutorial_does_in_production_runs(self):
+        np.save(self.home / "image.npy", self.image)
+        self.export()
+        wanted = [snippet for snippet in snippets_of("docs/tutorial.md") if snippet.what == "openvino"]
+        self.assertEqual(len(wanted), 2)
+        for snippet in wanted:
+            snippet.run(self.home, {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})
 
     def test_the_bundles_programs_refuse_a_broken_seal(self):
         broken = self.home / "broken"

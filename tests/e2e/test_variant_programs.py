@@ -1,6 +1,7 @@
 """[[variant]] program: somebody else's quantiser makes a variant, once a run, and what it leaves is judged like the rest."""
 
 import json
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -10,8 +11,8 @@ from harness import SPEED, Case, RealEngines, make_samples, read_events, script,
 MAKER = """
 import pathlib, shutil, sys, time
 how, model, calibration, folder = sys.argv[1:]
-with open(pathlib.Path(__file__).with_name("asked.txt"), "a") as log:
-    log.write(how + "\\n")
+if how == "steals":
+    pathlib.Path(__file__).with_name("stolen").write_text("what it should not")
 assert pathlib.Path(calibration, "inputs.npz").exists()
 if how == "fails":
     sys.exit("no such operator: Frobnicate")
@@ -32,8 +33,9 @@ class Programs(Case):
         return project
 
     def test_it_runs_once_and_one_that_fails_costs_its_candidates_only(self):
-        project = self.make("makes", "fails", "hangs", "leaves_nothing")
-        run = project.tune("--routes", "variant=[float32|makes|fails|hangs|leaves_nothing] SPEED=[plain|fast]")
+        ways = ("makes", "fails", "hangs", "leaves_nothing", "steals")
+        project = self.make(*ways)
+        run = project.tune("--routes", f"variant=[float32|{'|'.join(ways)}] SPEED=[plain|fast]")
         self.assertIn("SPEED=fast", run.show()["winner"]["route"])
         self.assertIn(run.candidate("variant=makes")["status"], ("admissible", "pruned"))
         for how, kind, words in (("fails", "build_error", "exit status 1"), ("hangs", "timeout", "3"), ("leaves_nothing", "build_error", "left no model")):
@@ -41,8 +43,10 @@ class Programs(Case):
             self.assertEqual((candidate["status"], candidate["kind"]), ("failed", kind), candidate)
             self.assertIn(words, candidate["reason"])
         self.assertIn("Frobnicate", run.candidate("variant=fails")["log_tail"])
-        asked = (project.folder / "asked.txt").read_text().split()
-        self.assertEqual(sorted(asked), ["fails", "hangs", "leaves_nothing", "makes"])
+        asked = re.findall(r"variant (\w+): `", run.done.err)
+        self.assertEqual(sorted(asked), sorted(ways))
+        if "files" in run.events("run")[0]["body"]["confinement"]["enforced"]:
+            self.assertFalse((project.folder / "stolen").exists(), "a program wrote outside its folder")
         made = next(e for e in read_events(run.folder) if e["key"] == "variant/makes")
         self.assertRegex(made["body"]["digest"], "^[0-9a-f]{64}$")
 

@@ -1,0 +1,19 @@
+# What is different where pip builds a wheel (pyproject.toml): nobody has run ./setup, and nothing may point into this tree.
+# Included twice: before project() for the compiler, at the end for what is installed.
+if(NOT PROJECT_NAME)
+  # The newest g++ that will do, as `./setup --compiler` has it, unless the user names one.
+  if(NOT CMAKE_CXX_COMPILER AND "$ENV{CXX}" STREQUAL "")
+    find_program(CMAKE_CXX_COMPILER NAMES g++-14 g++-16 g++-15 g++-13 g++-12 c++)
+  endif()
+  find_program(FIEL_CCACHE ccache)
+  if(FIEL_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${FIEL_CCACHE})
+  endif()
+  return()
+endif()
+
+# The programs lie in fiel/bin beside each other, which is how they find each other; an engine's libraries lie at the same place
+# relative to them in every environment, whatever its Python.
+get_property(_programs GLOBAL PROPERTY FIEL_PROGRAMS)
+install(TARGETS ${_programs} RUNTIME DESTINATION fiel/bin)
+set_target_properties(fiel-worker-openvino PROPERTIES INSTALL_RPATH_USE_LINK_PATH OFF INSTALL_RPATH "$ORIGIN/../../openvino/libs")

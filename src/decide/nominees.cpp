@@ -1,0 +1,61 @@
+#include "decide/nominees.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/quantiles.h"
+
+namespace fiel {
+namespace {
+
+constexpr double kMoreToSpare = 0.05;  // of the margin: less than that is no difference
+const double kIndistinct = std::log(1.03);
+
+bool asks_less(const BuildRoute& plain, const BuildRoute& route) {
+  return plain.engine == route.engine && plain.settings.size() < route.settings.size() &&
+         std::ranges::includes(route.settings, plain.settings);
+}
+
+bool told_apart(const Finalist& faster, const Finalist& plain) {
+  if (faster.log_ratios.empty() || faster.log_ratios.size() != plain.log_ratios.size()) return true;
+  bool always = true;
+  for (std::size_t i = 0; i < plain.log_ratios.size(); ++i) always = always && faster.log_ratios[i] > plain.log_ratios[i];
+  return always || stats::median(faster.log_ratios) - stats::median(plain.log_ratios) > kIndistinct;
+}
+
+}  // namespace
+
+std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std::span<const Finalist> raced) {
+  std::vector<Finalist> plainest;
+  for (const Finalist& one : order) {
+    const Finalist* best = &one;
+    for (const Finalist& other : raced) {
+      if (asks_less(other.route, best->route) && other.margin_left > one.margin_left - kMoreToSpare && !told_apart(one, other)) {
+        best = &other;
+      }
+    }
+    const auto same = [&](const Finalist& taken) { return taken.id == best->id; };
+    if (std::ranges::none_of(plainest, same)) plainest.push_back(*best);
+  }
+  return plainest;
+}
+
+std::vector<int> choose_nominees(std::span<const Finalist> order) {
+  std::vector<int> nominees;
+  std::vector<Finalist> left(order.begin(), order.end());
+  double most_to_spare = 0;
+  while (std::ssize(nominees) < kMaxNominees && !left.empty()) {
+    auto next = left.begin();
+    if (!nominees.empty()) {
+      const auto safer = std::ranges::find_if(
+          left, [&](const Finalist& one) { return one.margin_left > most_to_spare + kMoreToSpare; });
+      if (safer != left.end()) next = safer;
+    }
+    most_to_spare = nominees.empty() ? next->margin_left : std::max(most_to_spare, next->margin_left);
+    nominees.push_back(next->id);
+    left.erase(next);
+  }
+  return nominees;
+}
+
+}  // namespace fiel

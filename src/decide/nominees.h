@@ -1,0 +1,30 @@
+// Who goes to the proof, and in which order? At most kMaxNominees, each of which costs sessions and may cost an opening of the hold-out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "route/build_route.h"
+
+namespace fiel {
+
+inline constexpr int kMaxNominees = 3;
+
+struct Finalist {
+  int id = 0;
+  BuildRoute route = {};
+  double margin_left = 0;               // of the accuracy margin, on tuning data
+  std::vector<double> log_ratios = {};  // over the comparator, a number for each session of the race
+};
+
+/// `order`, each replaced by the plainest of `raced` that asks for nothing but some of the same settings, has no less accuracy to
+/// spare, and that the race can't tell from it: it was not slower in every session, and by no more than 3 % in the median. Settings
+/// that do nothing are won by chance, and are a burden to who ships them.
+std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std::span<const Finalist> raced);
+
+/// `order`: those worth a proof, best first. The best goes first; then each time the best of those with more accuracy to spare than all
+/// nominees so far, since the likeliest reason why those fell is one that they share with whatever answers as they do (8 bits,
+/// mostly, with other flags); where there is none, the best that is left.
+std::vector<int> choose_nominees(std::span<const Finalist> order);
+
+}  // namespace fiel

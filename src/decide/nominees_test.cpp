@@ -1,0 +1,65 @@
+#include "decide/nominees.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fiel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Finalist with_margin(int id, double margin_left) { return {.id = id, .margin_left = margin_left}; }
+
+TEST(Nominees, TheBestGoesFirstWhateverItHasToSpare) {
+  EXPECT_THAT(choose_nominees(std::vector{with_margin(7, 0.1)}), ElementsAre(7));
+  EXPECT_THAT(choose_nominees({}), IsEmpty());
+}
+
+// Seen so on a captcha reader: 8 bits fell on a slice of the hold-out, and the two behind it were the same 8 bits with other flags.
+TEST(Nominees, TheSecondDoesNotShareTheFirstsDoubt) {
+  EXPECT_THAT(choose_nominees(std::vector{with_margin(6, 0.33), with_margin(9, 0.33), with_margin(11, 0.35), with_margin(2, 1.0),
+                                          with_margin(14, 1.0)}),
+              ElementsAre(6, 2, 9));
+  EXPECT_THAT(choose_nominees(std::vector{with_margin(6, 0.33), with_margin(9, 0.33), with_margin(8, 0.6), with_margin(2, 1.0)}),
+              ElementsAre(6, 8, 2));
+}
+
+TEST(Nominees, WhereAllAnswerAlikeTheOrderIsKept) {
+  EXPECT_THAT(choose_nominees(std::vector{with_margin(4, 1.0), with_margin(5, 1.0), with_margin(3, 0.98), with_margin(2, 1.0)}),
+              ElementsAre(4, 5, 3));
+}
+
+std::vector<int> ids_without_idle(const Finalist& first, const std::vector<Finalist>& others) {
+  std::vector<int> ids;
+  for (const Finalist& one : without_idle_settings(std::vector{first}, others)) ids.push_back(one.id);
+  return ids;
+}
+
+TEST(Nominees, SettingsThatTheRaceCannotTellFromNoneAreDropped) {
+  const Finalist decorated{
+      .id = 9, .route = {.engine = "e", .settings = {{"a", "1"}, {"b", "2"}}}, .margin_left = 1, .log_ratios = {0.50, 0.52, 0.47}};
+  Finalist plain{.id = 2, .route = {.engine = "e", .settings = {{"a", "1"}}}, .margin_left = 1, .log_ratios = {0.49, 0.53, 0.46}};
+  EXPECT_THAT(ids_without_idle(decorated, {decorated, plain}), ElementsAre(2));
+  Finalist plainest = plain;
+  plainest.id = 1;
+  plainest.route.settings.clear();
+  EXPECT_THAT(ids_without_idle(decorated, {decorated, plain, plainest}), ElementsAre(1));
+  plain.log_ratios = {0.49, 0.51, 0.46};
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "slower in every session";
+  plain.log_ratios = {0.40, 0.53, 0.41};
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "10 % slower in the median";
+  plain.log_ratios = {0.49, 0.53};
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "other sessions";
+  plain.log_ratios = {0.49, 0.53, 0.46};
+  plain.margin_left = 0.5;
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "less accurate";
+  plain.margin_left = 1;
+  plain.route.settings = {{"c", "1"}};
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "another setting";
+  plain.route = {.engine = "f", .settings = {}};
+  EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "another engine";
+}
+
+}  // namespace
+}  // namespace fiel
