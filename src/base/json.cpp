@@ -91,6 +91,16 @@ Result<std::vector<std::string>> get_strings(const Json& object, std::string_vie
   return strings;
 }
 
+std::string text_or(const Json& object, std::string_view key, std::string_view otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string(otherwise);
+}
+
+double number_or(const Json& object, std::string_view key, double otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
 const Json& object_or_empty(const Json& object, std::string_view key) {
   static const Json empty = Json::object();
   if (!object.is_object()) return empty;

@@ -27,6 +27,10 @@ Result<std::int64_t> get_int(const Json& object, std::string_view key);
 Result<double> get_number(const Json& object, std::string_view key);  // finite
 Result<std::vector<std::string>> get_strings(const Json& object, std::string_view key);
 
+/// What stands under `key`; `otherwise` where nothing does, or something of another type.
+std::string text_or(const Json& object, std::string_view key, std::string_view otherwise);
+double number_or(const Json& object, std::string_view key, double otherwise);
+
 /// The object under `key`, or an empty one that lives for ever: safe to iterate over in a range-for, where a temporary
 /// of value(...) would be gone.
 const Json& object_or_empty(const Json& object, std::string_view key);

@@ -54,13 +54,13 @@ Result<Line> parse_line(const Json& json) {
   if (rounds == json.end() || !rounds->is_array()) return fail(ErrorKind::kUsage, "rounds: no list");
   for (const Json& round : *rounds) {
     if (const auto p50 = round.find("p50"); p50 != round.end() && p50->is_number()) recorded.timings.push_back(p50->get<double>());
-    if (const auto wall = round.find("wall_s"); wall != round.end() && wall->is_number()) recorded.timing_seconds += wall->get<double>();
+    recorded.timing_seconds += number_or(round, "wall_s", 0);
   }
   const Json& accuracy = object_or_empty(json, "acc");
   if (accuracy.contains("tune") && accuracy["tune"].is_number()) line.score = accuracy["tune"].get<double>();
-  if (accuracy.value("nan_samples", 0) > 0) line.score.reset();
+  if (number_or(accuracy, "nan_samples", 0) > 0) line.score.reset();
   const bool is_reused = json.contains("acc_reused") && json["acc_reused"].is_boolean() && json["acc_reused"].get<bool>();
-  if (!is_reused && accuracy.contains("eval_s") && accuracy["eval_s"].is_number()) recorded.fixed_seconds = accuracy["eval_s"].get<double>();
+  if (!is_reused) recorded.fixed_seconds = number_or(accuracy, "eval_s", 0);
   if (recorded.timings.empty()) return line;
   recorded.outcome = Trial::Outcome::kRejected;  // until its score is compared
   recorded.value = stats::median(recorded.timings);

@@ -4,6 +4,7 @@
 // its own (fiel writes such files: write_recording.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -16,15 +17,14 @@ namespace {
 
 Result<double> unit_seconds(const Json& document) {
   const Json& metadata = object_or_empty(document, "metadata");
-  const std::string unit = metadata.value("timeunit", "milliseconds");
+  const std::string unit = text_or(metadata, "timeunit", "milliseconds");
   if (unit == "miliseconds" || unit == "milliseconds" || unit == "ms") return 1e-3;
   if (unit == "seconds" || unit == "s") return 1.0;
   return fail(ErrorKind::kUsage, fmt::format("metadata.timeunit '{}' is not known", unit), "use milliseconds or seconds");
 }
 
 double time_of(const Json& times, const char* key) {
-  const auto found = times.find(key);
-  return found != times.end() && found->is_number() && found->get<double>() > 0 ? found->get<double>() : 0.0;
+  return std::max(0.0, number_or(times, key, 0.0));
 }
 
 std::optional<double> objective_of(const Json& result) {
@@ -33,7 +33,7 @@ std::optional<double> objective_of(const Json& result) {
   if (measurements == result.end() || !measurements->is_array()) return std::nullopt;
   const bool is_named = objectives != result.end() && objectives->is_array() && !objectives->empty() && objectives->front().is_string();
   for (const Json& measurement : *measurements) {
-    if (is_named && measurement.value("name", "") != objectives->front().get<std::string>()) continue;
+    if (is_named && text_or(measurement, "name", "") != objectives->front().get<std::string>()) continue;
     const auto value = measurement.find("value");
     if (value != measurement.end() && value->is_number()) return value->get<double>();
   }
@@ -51,7 +51,7 @@ Result<Recorded> recorded_of(const Json& result, double unit) {
     }
   }
   recorded.timing_seconds = unit * std::accumulate(recorded.timings.begin(), recorded.timings.end(), 0.0);
-  const std::string invalidity = result.value("invalidity", "correct");
+  const std::string invalidity = text_or(result, "invalidity", "correct");
   if (invalidity == "correctness") {  // where it was timed, a search may be told that time, as in a run
     recorded.outcome = Trial::Outcome::kRejected;
     if (!recorded.timings.empty()) recorded.value = objective_of(result);

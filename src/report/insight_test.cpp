@@ -21,12 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-RunView view_of(void (*story)(const std::filesystem::path&)) {
-  const TestFolder folder;
-  story(folder.path());
-  return read_run(folder.path()).value();
-}
-
 CandidateView admissible(int id, double screen_ratio, std::optional<std::int64_t> memory, std::optional<double> margin) {
   CandidateView candidate;
   candidate.id = id;

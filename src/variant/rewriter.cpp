@@ -76,7 +76,7 @@ class Readers {
 };
 
 bool is_addition_of_constant(const onnx::NodeProto& node, const graph::Constants& constants) {
-  return node.op_type() == "Add" && graph::is_own(node) && node.input_size() == 2 &&
+  return node.op_type() == "Add" && graph::is_own(node) && node.input_size() == 2 && node.output_size() == 1 &&
          (constants.contains(node.input(0)) || constants.contains(node.input(1)));
 }
 
@@ -88,7 +88,8 @@ std::string result_of(const onnx::NodeProto& node, const Readers& readers, const
     result = next->output(0);
     next = readers.only_reader(result);
   }
-  if (next != nullptr && graph::is_own(*next) && (next->op_type() == "Relu" || next->op_type() == "Clip")) result = next->output(0);
+  const bool is_fused = next != nullptr && graph::is_own(*next) && (next->op_type() == "Relu" || next->op_type() == "Clip");
+  if (is_fused && next->output_size() == 1) result = next->output(0);
   return result;
 }
 
