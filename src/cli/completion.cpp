@@ -24,7 +24,7 @@ struct Command {
   std::vector<Flag> flags;
 };
 
-std::string one_line(std::string text) {
+std::string on_one_line(std::string text) {
   for (char& c : text) {
     if (c == '\n') c = ' ';
   }
@@ -48,9 +48,9 @@ std::vector<std::string> choices_of(const std::string& type) {
 std::vector<Command> commands_of(const CLI::App& app) {
   std::vector<Command> commands;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
-    Command command{.name = one->get_name(), .words = one_line(one->get_description()), .flags = {}};
+    Command command{.name = one->get_name(), .words = on_one_line(one->get_description()), .flags = {}};
     for (const CLI::Option* option : one->get_options()) {
-      Flag flag{.names = {}, .words = one_line(option->get_description()), .takes_value = option->get_items_expected_max() > 0,
+      Flag flag{.names = {}, .words = on_one_line(option->get_description()), .takes_value = option->get_items_expected_max() > 0,
                 .choices = choices_of(option->get_type_name())};
       for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
       for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
@@ -63,7 +63,7 @@ std::vector<Command> commands_of(const CLI::App& app) {
 }
 
 // 'text' for any of the three shells; in fish a backslash needs one more.
-std::string quoted(const std::string& text, Shell shell) {
+std::string quoted_for(const std::string& text, Shell shell) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') result += shell == Shell::kFish ? "\\'" : "'\\''";
@@ -126,17 +126,17 @@ std::string zsh_words(const std::string& text) {
 std::string zsh_script(const std::vector<Command>& commands) {
   std::string list, cases;
   for (const Command& command : commands) {
-    list += fmt::format("    {}\n", quoted(command.name + ":" + zsh_words(command.words), Shell::kZsh));
+    list += fmt::format("    {}\n", quoted_for(command.name + ":" + zsh_words(command.words), Shell::kZsh));
     std::string specs, place = "*:file:_files";
     for (const Flag& flag : command.flags) {
       if (flag.names.empty()) place = fmt::format("*:value:({})", fmt::join(flag.choices, " "));
       for (const std::string& name : flag.names) {
         std::string spec = fmt::format("{}[{}]", name, zsh_words(flag.words));
         if (flag.takes_value) spec += flag.choices.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(flag.choices, " "));
-        specs += " " + quoted(spec, Shell::kZsh);
+        specs += " " + quoted_for(spec, Shell::kZsh);
       }
     }
-    cases += fmt::format("    {}) _arguments{} {} ;;\n", command.name, specs, quoted(place, Shell::kZsh));
+    cases += fmt::format("    {}) _arguments{} {} ;;\n", command.name, specs, quoted_for(place, Shell::kZsh));
   }
   return fmt::format(R"(#compdef fiel
 # zsh completion for fiel: source <(fiel completion zsh), after compinit
@@ -156,7 +156,7 @@ compdef _fiel fiel
 std::string fish_script(const std::vector<Command>& commands) {
   std::string lines = "# fish completion for fiel: fiel completion fish | source\n";
   for (const Command& command : commands) {
-    lines += fmt::format("complete -c fiel -n __fish_use_subcommand -f -a {} -d {}\n", command.name, quoted(command.words, Shell::kFish));
+    lines += fmt::format("complete -c fiel -n __fish_use_subcommand -f -a {} -d {}\n", command.name, quoted_for(command.words, Shell::kFish));
   }
   for (const Command& command : commands) {
     for (const Flag& flag : command.flags) {
@@ -164,7 +164,7 @@ std::string fish_script(const std::vector<Command>& commands) {
       for (const std::string& name : flag.names) line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (flag.takes_value && !flag.names.empty()) line += " -r";
       if (!flag.choices.empty()) line += fmt::format(" -f -a '{}'", fmt::join(flag.choices, " "));
-      lines += fmt::format("{} -d {}\n", line, quoted(flag.words, Shell::kFish));
+      lines += fmt::format("{} -d {}\n", line, quoted_for(flag.words, Shell::kFish));
     }
   }
   return lines;

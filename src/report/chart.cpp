@@ -92,14 +92,14 @@ void Chart::text(double x, double y, std::string_view anchor, std::string_view c
 void Chart::rule_across(double y, std::string_view css, std::string_view label) {
   if (!(y >= y_.low && y <= y_.high)) return;
   marks_.empty("path", {{"class", fmt::format("rule {}", css)}, {"d", fmt::format("M{} {:.1f}H{}", kLeft, to_y(y), kWidth - kRight)}});
-  text(kWidth - kRight - 2, to_y(y) - 4, "end", "note", label);
+  if (!label.empty()) text(kWidth - kRight - 2, to_y(y) - 4, "end", "note", label);
 }
 
 void Chart::rule_up(double x, std::string_view css, std::string_view label) {
   if (!(x >= x_.low && x <= x_.high)) return;
   marks_.empty("path", {{"class", fmt::format("rule {}", css)}, {"d", fmt::format("M{:.1f} {}V{}", to_x(x), kTop, kHeight - kBottom)}});
   const bool at_the_right = to_x(x) > kWidth / 2;
-  text(to_x(x) + (at_the_right ? -4 : 4), kTop + 10, at_the_right ? "end" : "start", "note", label);
+  text(to_x(x) + (at_the_right ? -4 : 4), kHeight - kBottom - 6, at_the_right ? "end" : "start", "note", label);
 }
 
 void Chart::band_across(double low, double high, std::string_view css) {

@@ -94,7 +94,7 @@ std::string format_html(const RunView& view) {
 Html start_table(std::string_view caption, const std::vector<Column>& columns, Attributes attributes) {
   Html html;
   html.open("div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-label", std::string(caption)}});
-  html.open("table", attributes).element("caption", caption).open("thead").open("tr");
+  html.open("table", attributes).open("caption").element("span", caption).close("caption").open("thead").open("tr");
   for (const Column& column : columns) {
     html.element("th", {{"scope", "col"}, {"class", std::string(column.css)}}, column.name);
   }

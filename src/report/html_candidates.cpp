@@ -96,6 +96,19 @@ std::string failure_words(const Json& failure) {
   return words;
 }
 
+// What moved of a finalist's own answers when it was asked again, and in another order.
+std::string consistency_words(const Json& consistency) {
+  if (!consistency.is_object()) return {};
+  std::string moved;
+  for (const auto& [when, outputs] : object_or_empty(consistency, "spread").items()) {
+    for (const auto& [output, spread] : outputs.items()) {
+      moved += fmt::format("{}{}, {}: {} samples by at most {}", moved.empty() ? "" : "; ", when, output,
+                           figure_of(spread, "changed_samples", 0), figure_of(spread, "max_abs", 6));
+    }
+  }
+  return fmt::format("{}, of {} samples", moved.empty() ? "the same bits" : moved, figure_of(consistency, "samples", 0));
+}
+
 void add_details(Html& html, const RunView& view, const CandidateView& candidate) {
   if (candidate.latency) add_detail(html, "latency", latency_words(*candidate.latency));
   if (candidate.build_seconds) add_detail(html, "built in", format_duration(*candidate.build_seconds));
@@ -105,8 +118,7 @@ void add_details(Html& html, const RunView& view, const CandidateView& candidate
   add_detail(html, "read back, where it differs from the comparator", effective_words(view, candidate));
   add_code(html, "artifact", candidate.artifact);
   add_code(html, "digest", candidate.digest);
-  const Json consistency = fields::parsed(candidate.consistency_json);
-  if (consistency.is_object()) add_detail(html, "asked again", dump_json(consistency));
+  add_detail(html, "asked again", consistency_words(fields::parsed(candidate.consistency_json)));
 }
 
 void add_gate(Html& html, std::string_view name, const std::string& gate_json) {

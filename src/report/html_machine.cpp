@@ -34,6 +34,11 @@ void add_digest(Html& html, std::string_view name, const std::string& digest) {
   if (!digest.empty()) html.open("div").element("dt", name).open("dd").element("code", digest).close("dd").close("div").line();
 }
 
+std::string set_name(const std::string& key) {
+  if (key == "holdout") return "Hold-out set";
+  return key == "tuning" ? "Tuning set" : key == "calibration" ? "Calibration set" : key;
+}
+
 std::string set_words(const Json& set) {
   std::string words = fmt::format("{} samples", fields::integer(set, "n").value_or(0));
   std::string slices;
@@ -69,7 +74,7 @@ Html ground_part(const RunView& view) {
   add_fact(html, "Model", fields::text(model, "path"));
   add_digest(html, "Its digest", fields::text(model, "digest"));
   for (const auto& [name, set] : object_or_empty(run, "data").items()) {
-    add_fact(html, name == "holdout" ? "Hold-out set" : spaced(name) + " set", set_words(set));
+    add_fact(html, set_name(name), set_words(set));
     add_digest(html, "Its digest", fields::text(set, "digest"));
   }
   add_fact(html, "Contract", fields::text(run, "contract_file"));

@@ -38,7 +38,7 @@ Html chart_of(const RunView& view, const NomineeView& nominee, const std::vector
               {"session, in the order in which they ran", 0, static_cast<double>(sessions.size()) + 1},
               axis_over("times as fast", ratios));
   if (interval) chart.band_across(*view.speedup->low, *view.speedup->high, "good");
-  chart.rule_across(1, "dim", "as fast");
+  chart.rule_across(1, "dim", view.min_gain > 0 ? "" : "as fast");
   if (view.min_gain > 0) chart.rule_across(1 + view.min_gain, "limit", "asked for");
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     const Session& session = sessions[i];

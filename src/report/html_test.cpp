@@ -158,7 +158,7 @@ TEST(Html, LeadsNowhereElse) {
   for (const Story story : kStories) {
     const std::string page = page_of(story);
     for (const char* word : {"http://", "https://", " src=", "url(", "@import", "<link", "<iframe"}) {
-      EXPECT_THAT(page, Not(HasSubstr(word)));
+      EXPECT_EQ(page.find(word), std::string::npos) << word;
     }
     EXPECT_THAT(page, HasSubstr("default-src &#39;none&#39;"));
   }
@@ -188,7 +188,7 @@ TEST(Html, ShowsHostileNamesAndRunsNone) {
   EXPECT_EQ(scripts.size(), 1U);
   EXPECT_THAT(*scripts.begin(), HasSubstr("nonce="));
   EXPECT_EQ(first_unbalanced(body_of(page) + "</body>"), "");
-  for (const char* tag : {"<i>", "<u>", "<b>", "<img", "</p><h6>", "alert(0)</script>"}) EXPECT_THAT(page, Not(HasSubstr(tag))) << tag;
+  for (const char* tag : {"<i>", "<u>", "<b>", "</p><h6>", "<img", "alert(0)</script>"}) EXPECT_EQ(page.find(tag), std::string::npos) << tag;
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(0)&lt;/script&gt;.onnx")) << "it is shown as what it is";
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(6)"));
 }

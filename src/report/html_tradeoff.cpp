@@ -141,7 +141,7 @@ Html tradeoff_part(const RunView& view, const Json& document) {
   Html part;
   part.wrap("div", {{"class", "charts"}}, html);
   part.element("p", {{"class", "note"}},
-                      fmt::format("Latency is {}'s, divided by how many times as fast the candidate ran beside it: latencies of "
+                      fmt::format("Latency is that of {}, divided by how many times as fast the candidate ran beside it: latencies of "
                                   "different sessions can't be held side by side. Slower than {:.0f} times that stands at the edge.",
                                   comparator_words(view), kSlowest));
   return part.add(pareto_table(fields::member(document, "pareto")));

@@ -28,7 +28,7 @@ HEADINGS = ["Accuracy against the contract", "Speed, session by session", "Rejec
 
 def make_run(home):
     """A run with something of everything: a winner, fast but wrong ones, a crash, twins; and a model with a name of its own."""
-    rough = {"do": "flip", "share": 0.3, "when": {"PRECISION": "bf16"}}
+    rough = {"do": "flip", "share": 0.12, "when": {"PRECISION": "bf16"}}
     crash = {"do": "crash", "phase": "build", "when": {"NAME": "c"}}
     precision = knob("PRECISION", "f32", "bf16", latency={"bf16": 0.5}, precisions={"bf16": {"bf16": 12}})
     made = Project(home / "project", script(SPEED, precision, knob("NAME", "a", "b", "c"), faults=[rough, crash], precisions={"f32": 12}),
@@ -93,7 +93,7 @@ class InTheBrowser(unittest.TestCase):
     def column(self, page, index):
         """The texts of one column of the candidates that are shown, from top to bottom."""
         return page.eval_on_selector_all(
-            "#all tbody:not([hidden])", f"rows => rows.map(row => row.rows[0].cells[{index}].textContent)")
+            "#all > tbody:not([hidden])", f"rows => rows.map(row => row.rows[0].cells[{index}].textContent)")
 
     def picture(self, page, name):
         if folder := os.environ.get("FIEL_SCREENSHOTS"):
@@ -115,7 +115,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(page.locator("img").count(), 0)
 
     def test_slices_stand_against_the_contract(self):
-        region = self.open().get_by_role("region", name=re.compile(r"\(ships\) on the hold-out"))
+        region = self.open().get_by_role("region", name=re.compile(r"\(ships\) on the hold-out.* once$"))
         rows = region.locator("tbody tr").all_inner_texts()
         tasks = next(c for c in SHOWN["candidates"] if c["id"] == SHOWN["ships"])["accuracy"]["holdout"]["tasks"]
         self.assertEqual(len(rows), len(tasks))
@@ -132,7 +132,7 @@ class InTheBrowser(unittest.TestCase):
 
     def test_a_click_sorts_and_so_does_the_keyboard(self):
         page = self.open()
-        heading = page.locator("#all").get_by_role("columnheader", name="times", exact=True)
+        heading = page.locator("#all > thead").get_by_role("columnheader", name="times", exact=True)
         heading.get_by_role("button").click()
         self.assertEqual(heading.get_attribute("aria-sort"), "ascending")
         upwards = [float(text) for text in self.column(page, 1) if text != "–"]
@@ -142,7 +142,7 @@ class InTheBrowser(unittest.TestCase):
         downwards = self.column(page, 1)
         self.assertEqual(downwards[0], f"{upwards[-1]:.2f}")
         self.assertEqual(downwards[-1], "–", "what was never timed stays at the end")
-        status = page.locator("#all").get_by_role("columnheader", name="status")
+        status = page.locator("#all > thead").get_by_role("columnheader", name="status")
         status.get_by_role("button").click()
         self.assertEqual(self.column(page, 7), sorted(self.column(page, 7), key=str.lower))
         self.assertIsNone(heading.get_attribute("aria-sort"))
@@ -176,10 +176,10 @@ class InTheBrowser(unittest.TestCase):
 
     def test_all_is_there_without_script(self):
         page = self.open(java_script_enabled=False)
-        self.assertEqual(page.locator("#all tbody").count(), len(SHOWN["candidates"]))
+        self.assertEqual(page.locator("#all > tbody").count(), len(SHOWN["candidates"]))
         self.assertFalse(page.locator("#filter").is_visible())
         self.assertGreaterEqual(page.locator("svg.chart").count(), 4)
-        first = page.locator("#all details").first
+        first = page.locator("#all > tbody details").first
         first.locator("summary").click()
         self.assertTrue(first.get_by_text("fiel bench").is_visible())
 
@@ -191,7 +191,7 @@ class InTheBrowser(unittest.TestCase):
                     page = self.open(width, color_scheme=scheme)
                     self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
                     grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-                    page.locator("#all summary").first.click()
+                    page.locator("#all > tbody summary").first.click()
                     self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
                     self.picture(page, f"{scheme}-{width}")
         self.assertEqual(len(grounds), 2)
