@@ -129,7 +129,7 @@ class Search {
         passed_over_ = 0;
         FIEL_TRY(take(*route));
       } else if (++passed_over_ >= kMostPassedOver) {
-        stop = StopReason::kBudget;
+        stop = out_of_time();
         break;
       }
     }
@@ -155,6 +155,8 @@ class Search {
     return own ? std::min(in_.until, began_ + *own) : in_.until;
   }
 
+  StopReason out_of_time() const { return until() < in_.until ? StopReason::kPhaseLimit : StopReason::kBudget; }
+
   bool can_pay(const BuildRoute& route) const { return lab_.recorder.spent_seconds() + costs_.at_most_seconds(route) <= until(); }
 
   std::optional<StopReason> limit_reached() const {
@@ -162,7 +164,7 @@ class Search {
     if (const auto disk = lab_.contract.budget.disk_bytes; disk && disk_for_another(lab_) > *disk) return StopReason::kDisk;
     const double expected = tried_ > 0 ? spent_on_trials_ / static_cast<double>(tried_) : in_.first_guess_seconds;
     if (lab_.recorder.spent_seconds() + expected <= until()) return std::nullopt;
-    return until() < in_.until ? StopReason::kPhaseLimit : StopReason::kBudget;
+    return out_of_time();
   }
 
   // Tries a route, unless it was tried before, and tells the strategy.
