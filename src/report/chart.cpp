@@ -10,7 +10,7 @@ namespace {
 
 // In user units; the picture is scaled to the width there is, and the letters with it.
 constexpr double kWidth = 460, kHeight = 290;
-constexpr double kLeft = 54, kRight = 14, kTop = 16, kBottom = 44;
+constexpr double kLeft = 64, kRight = 14, kTop = 16, kBottom = 44;
 constexpr int kTicks = 6;
 constexpr double kRoom = 0.06;  // at both ends of an axis, as a share of it
 

@@ -15,7 +15,7 @@ namespace {
 Html facts_table(const Json& facts) {
   Html html;
   if (!facts.is_array() || facts.empty()) return html;
-  html = start_table("What the machine said of itself when the run began", {{"fact", ""}, {"value", ""}, {"mark", ""}, {"what to do", ""}});
+  html = start_table("What the machine said of itself when the run began", {{"fact", ""}, {"value", ""}, {"mark", ""}, {"what to do", "words"}});
   html.open("tbody");
   for (const Json& fact : facts) {
     html.open("tr").element("th", {{"scope", "row"}}, fields::text(fact, "label"));

@@ -27,7 +27,7 @@ Html candidates_part(const RunView& view, Evidence evidence);
 /// What several parts use.
 struct Column {
   std::string_view name;
-  std::string_view css;  // "number" is set flush right
+  std::string_view css;  // "number" is set flush right, "words" is never narrower than a few of them
 };
 inline constexpr Column kText{"", ""}, kNumber{"", "number"};
 /// <table> up to its head, inside a region that scrolls by itself where it is too wide; end_table() closes both.

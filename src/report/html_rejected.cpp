@@ -39,8 +39,8 @@ void add_rows(Html& html, const RunView& view, const std::vector<const Candidate
 Html nearest_misses(const RunView& view) {
   Html html;
   if (view.nearest_misses.empty()) return html;
-  html = start_table("Nearest misses of the accuracy contract", {{"candidate", ""}, {"over the margin by", "number"}, {"reason", ""},
-                                                                {"route", ""}});
+  html = start_table("Nearest misses of the accuracy contract", {{"candidate", ""}, {"over the margin by", "number"}, {"reason", "words"},
+                                                                {"route", "words"}});
   html.open("tbody");
   for (const NearestMiss& miss : view.nearest_misses) {
     html.open("tr").wrap("th", {{"scope", "row"}}, candidate_link(miss.id));
@@ -55,7 +55,7 @@ Html nearest_misses(const RunView& view) {
 
 Html groups_table(const RunView& view) {
   Html html = start_table("Everything that is not admissible, by reason",
-                          {{"candidates", "number"}, {"what became of them", ""}, {"for example", ""}});
+                          {{"candidates", "number"}, {"what became of them", ""}, {"for example", "words"}});
   html.open("tbody");
   for (const auto& [kind, group] : groups_of(view)) {
     html.open("tr");
@@ -76,7 +76,7 @@ Html rejected_part(const RunView& view) {
   html.element("p", counts_words(view) + ".");
   if (const auto wrong = fast_but_wrong(view); !wrong.empty()) {
     html.add(start_table(fmt::format("Faster than {}, but outside the contract: out of the comparison", comparator_words(view)),
-                         {{"candidate", ""}, {"times as fast", "number"}, {"why", ""}, {"in figures", ""}, {"route", ""}}));
+                         {{"candidate", ""}, {"times as fast", "number"}, {"why", ""}, {"in figures", "words"}, {"route", "words"}}));
     add_rows(html, view, wrong);
     end_table(html);
     if (wrong.size() > kRowsShown) {

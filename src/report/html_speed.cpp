@@ -79,7 +79,7 @@ Html race_table(const RunView& view) {
     if (candidate->race_ratios.empty()) continue;
     if (html.is_empty()) {
       html = start_table(fmt::format("The race: times as fast as {}, one figure a session; a ranking, no claim", comparator_words(view)),
-                         {{"candidate", ""}, {"median", "number"}, {"sessions", ""}, {"status", ""}});
+                         {{"candidate", ""}, {"median", "number"}, {"sessions", "words"}, {"status", ""}});
       html.open("tbody");
     }
     html.open("tr").wrap("th", {{"scope", "row"}}, candidate_link(candidate->id));
