@@ -90,7 +90,7 @@ class LastWinner(Case):
 
     def test_where_the_last_winner_fits_it_is_tried_first_and_else_said_why_not(self):
         names = [knob(f"K{i}", "a", "b") for i in range(6)]
-        project = self.project(script(*names, SPEED))
+        project = self.project(script(*names, SPEED), holdout=400)  # enough to be opened three times
         words = ("--candidates", 3)
         self.assert_winner(project.tune("--routes", "SPEED=[plain|fast]", run="first"), "SPEED=fast")
         again = project.tune("--start-from", project.folder / "first", *words, run="again")
