@@ -63,6 +63,8 @@ engines = ["fake"]
 {NOWHERE} = 1
 [budget]
 {NOWHERE} = 1
+[budget.phases]
+{NOWHERE} = 1
 [[variant]]
 {NOWHERE} = 1
 [[variant]]
