@@ -42,17 +42,18 @@ def version() -> str:
     return output_of(["--version"]).split()[-1]
 
 
-def watch(words: list[Word], progress: Progress | None) -> list[str]:
-    """Runs a long command to its verdict, and returns the last lines that it told people.
+def watch(words: list[Word], progress: Progress | None, wanted: str = "\n") -> list[str]:
+    """Runs a long command to its verdict, and returns the lines that it told people which begin with `wanted`.
 
     With `progress` each event (docs/events.md) goes there; without, what people read goes to sys.stderr. Whatever stops
     the watching, Ctrl-C too, stops fiel in good order: `resume` goes on."""
-    lines: deque[str] = deque(maxlen=_LINES_KEPT)
+    lines: deque[str] = deque(maxlen=_LINES_KEPT)  # the last ones, for an error
+    found: list[str] = []
     more = ["--json-lines"] if progress else []
     with subprocess.Popen([program(), *words, *more], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, encoding="utf-8", errors="replace", process_group=0) as process:
         assert process.stdout and process.stderr
-        reader = threading.Thread(target=_keep_lines, args=(process.stderr, lines, progress is None))
+        reader = threading.Thread(target=_keep_lines, args=(process.stderr, lines, found, wanted, progress is None))
         reader.start()
         try:
             for line in process.stdout:
@@ -68,11 +69,13 @@ def watch(words: list[Word], progress: Progress | None) -> list[str]:
             reader.join()
     if status not in _VERDICTS:
         raise Failed(status, "\n".join(lines).strip())
-    return list(lines)
+    return found
 
 
-def _keep_lines(stream: IO[str], lines: deque[str], shown: bool) -> None:
+def _keep_lines(stream: IO[str], lines: deque[str], found: list[str], wanted: str, shown: bool) -> None:
     for line in stream:
         lines.append(line.rstrip("\n"))
+        if line.startswith(wanted):
+            found.append(lines[-1])
         if shown:
             print(line, end="", file=sys.stderr, flush=True)

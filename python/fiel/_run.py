@@ -165,10 +165,8 @@ def tune(
     for flag, value in options.items():
         if value is not None:
             words += [flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
-    told = watch(words, progress)
-    if output is not None:
-        return Run(output)
-    return Run(next(line.removeprefix(_FOLDER_LINE) for line in told if line.startswith(_FOLDER_LINE)))
+    told = watch(words, progress, _FOLDER_LINE)
+    return Run(output if output is not None else told[0].removeprefix(_FOLDER_LINE))
 
 
 def resume(run: Run | str | os.PathLike[str], *, progress: Progress | None = None) -> Run:
