@@ -134,6 +134,7 @@ EngineResult<Json> TrtexecEngine::describe() {
                {"cpu_features", machine.cpu_features},
                {"capabilities", {"offline"}},
                {"float32_settings", {{"noTF32", "1"}}}};
+  if (options_.times == Times::kComputed) json["capabilities"].push_back("computed_time");
   if (!routes.tuner_version.empty()) json["tuner_version"] = routes.tuner_version;
   add_to(json, offer);
   return json;

@@ -9,9 +9,12 @@
 
 namespace fiel {
 
+enum class Times { kMeasured, kComputed };  // computed: by a double of trtexec, so that nobody's load disturbs them
+
 struct TrtexecOptions {
   std::filesystem::path program;       // empty: `trtexec` on PATH
   std::filesystem::path timing_cache;  // handed to every build; empty: none, so that no build depends on another
+  Times times = Times::kMeasured;
 };
 
 std::unique_ptr<Engine> make_trtexec_engine(TrtexecOptions options);

@@ -9,10 +9,10 @@
 namespace {
 
 constexpr const char* kHelp =
-    "fiel-worker-trtexec [--library TRTEXEC] [--timing-cache FILE] drives NVIDIA's trtexec for fiel, which starts it and speaks\n"
+    "fiel-worker-trtexec [--library TRTEXEC] [--timing-cache FILE] [--times computed] drives NVIDIA's trtexec for fiel, which starts it and speaks\n"
     "to it over standard input and output. It is of no use by itself; `fiel engines` says whether it works here. Without\n"
     "--library it takes the trtexec on PATH. What it understands is described in docs/protocol.md, what it does with trtexec in\n"
-    "docs/tensorrt.md. To see it answer:\n\n"
+    "docs/tensorrt.md. --times computed is for doubles of trtexec, whose times are not measured. To see it answer:\n\n"
     "  echo '{\"id\":1,\"type\":\"hello\",\"protocol\":1}' | fiel-worker-trtexec\n";
 
 }  // namespace
@@ -32,6 +32,8 @@ int main(int argc, char** argv) {
       options.program = argv[i + 1];
     } else if (name == "--timing-cache") {
       options.timing_cache = argv[i + 1];
+    } else if (name == "--times" && std::string_view(argv[i + 1]) == "computed") {
+      options.times = fiel::Times::kComputed;
     } else {
       understood = false;
     }

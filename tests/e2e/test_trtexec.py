@@ -19,7 +19,7 @@ def route_knob(name, *values, **more):
 SMALL = [("confidence = 0.95\n[[accuracy", 'confidence = 0.95\nclaim = "this_set"\n[[accuracy'),
          ('engines = ["fake"]', 'engines = ["trtexec"]\ndevice = "GPU"'),
          (f'[engines.fake]\nworker    = "{BIN / "fiel-worker-fake"}"\narguments = ["fake.json"]',
-          '[engines.trtexec]\nlibrary = "trtexec"')]
+          '[engines.trtexec]\nlibrary = "trtexec"\narguments = ["--times", "computed"]')]
 
 
 class Trtexec(Case):
