@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/units.h"
 #include "contract/labels.h"
+#include "report/ranking.h"
 #include "report/words.h"
 
 namespace fiel {
@@ -67,20 +67,13 @@ constexpr CsvColumn kCsvColumns[] = {
 
 constexpr std::size_t kMarkdownRows = 10;
 
-double times_of(const RunView& view, const CandidateView& candidate) {
-  if (candidate.id == view.comparator) return 1;  // by definition
-  const auto shown = ratio_of(view, candidate);
-  return shown ? shown->ratio : 0;
-}
-
 // The fastest admissible ones, and whatever the verdict names.
 std::vector<const CandidateView*> markdown_rows(const RunView& view) {
   std::vector<const CandidateView*> rows;
-  for (const auto& [id, candidate] : view.candidates) {
-    if (candidate.status == "admissible") rows.push_back(&candidate);
+  for (const CandidateView* candidate : ranked(view)) {  // the admissible ones first
+    if (candidate->status != "admissible" || rows.size() == kMarkdownRows) break;
+    rows.push_back(candidate);
   }
-  std::ranges::stable_sort(rows, std::greater(), [&](const CandidateView* candidate) { return times_of(view, *candidate); });
-  if (rows.size() > kMarkdownRows) rows.resize(kMarkdownRows);
   for (const auto& id : {view.ships, view.comparator, view.baseline}) {
     const CandidateView* named = view.find(id);
     if (named != nullptr && std::ranges::find(rows, named) == rows.end()) rows.push_back(named);
