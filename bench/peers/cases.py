@@ -73,7 +73,8 @@ def of_example(name, folder):
     if not (example / "data/holdout/labels.csv").exists():
         subprocess.run([ROOT / ".venv/bin/python", example / "prepare.py"], check=True)
     for part in ("model", "data", "score.py"):
-        if (example / part).exists() and not (folder / part).exists():
+        (folder / part).unlink(missing_ok=True)  # a link, maybe to where the project was before
+        if (example / part).exists():
             (folder / part).symlink_to(example / part)
     text = (example / "contract.toml").read_text().replace('["openvino"]', '["openvino", "onnxruntime"]')
     (folder / "contract.toml").write_text(text.replace('"../../.venv/bin/python"', f'"{PYTHON}"'))
