@@ -28,8 +28,15 @@ std::vector<Recipe> recipes(const Rewriter& rewriter) {
     return Recipe{.name = name, .regions = all, .ranges = ranges, .stands_in_for = "int8"};
   };
   std::vector<Recipe> list = {{.name = "int8", .regions = all}, {.name = "int8_whole", .regions = all, .results = Results::kRounded}};
-  for (const int step : ladder_steps(static_cast<int>(all.size()))) {
-    list.push_back({.name = fmt::format("int8_but_{}", step), .regions = all, .floats = step, .stands_in_for = "int8"});
+  const std::vector<Recipe> wholes = list;
+  for (const Recipe& whole : wholes) {
+    for (const int step : ladder_steps(static_cast<int>(all.size()))) {
+      Recipe recipe = whole;
+      recipe.name = fmt::format("{}_but_{}", whole.name, step);
+      recipe.floats = step;
+      recipe.stands_in_for = whole.name;
+      list.push_back(std::move(recipe));
+    }
   }
   list.push_back({.name = "int8_corrected", .regions = all, .bias = Bias::kCorrected, .stands_in_for = "int8"});
   if (!products.empty()) list.push_back({.name = "int8_smooth", .regions = all, .smoothing = Smoothing::kHalf, .stands_in_for = "int8"});
@@ -49,6 +56,18 @@ std::vector<Recipe> recipes(const Rewriter& rewriter) {
   // Up to opset 21 Conv takes no bfloat16.
   if (mostly_products || rewriter.opset() >= 22) list.push_back({.name = "bf16", .kind = Kind::kBFloat16});
   return list;
+}
+
+std::vector<std::vector<std::string>> ladders_of(std::span<const Recipe> recipes) {
+  std::vector<std::vector<std::string>> ladders;
+  for (const Recipe& whole : recipes) {
+    std::vector<std::string> steps = {whole.name};
+    for (const Recipe& recipe : recipes) {
+      if (recipe.floats > 0 && recipe.stands_in_for == whole.name) steps.push_back(recipe.name);
+    }
+    if (steps.size() > 1) ladders.push_back(std::move(steps));
+  }
+  return ladders;
 }
 
 }  // namespace fiel

@@ -3,6 +3,7 @@
 //   int8               every region in 8 bits, ranges by the extremes seen
 //   int8_whole         as int8 with what a region gives rounded, too, where no other one reads it (Results)
 //   int8_but_K         all regions but the K that lose most for their time (decide/ladder.h): steps between int8 and float32
+//   int8_whole_but_K   the same steps from int8_whole
 //   int8_conv, int8_matmul   those of one kind, where there are both
 //   int8_average, int8_p9999, int8_p999, int8_mse, int8_entropy   as int8 with other ranges: as fast, so they stand in for it
 //   int8_corrected     as int8 with biases that make up for what rounding the weights adds on average (variant/bias.h)
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +43,8 @@ struct Recipe {
 };
 
 std::vector<Recipe> recipes(const Rewriter& rewriter);
+
+/// The names of a recipe and its steps to float32, most in 8 bits first; for each recipe that has such steps.
+std::vector<std::vector<std::string>> ladders_of(std::span<const Recipe> recipes);
 
 }  // namespace fiel

@@ -48,10 +48,12 @@ TEST_F(Variants, WhatNeedsRangesIsOfferedOnlyWithACalibrationSet) {
   const VariantKnob with = variant_knob(model, contract());
   ASSERT_TRUE(with.knob);
   EXPECT_THAT(with.knob->values,
-              ElementsAre("float32", "int8", "int8_whole", "int8_but_1", "int8_corrected", "int8_smooth", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
+              ElementsAre("float32", "int8", "int8_whole", "int8_but_1", "int8_whole_but_1", "int8_corrected", "int8_smooth", "int8_average", "int8_conv", "int8_matmul", "dynamic_int8",
                           "weight_int8", "int8_symmetric", "int8_mse", "int8_p9999", "int8_p999", "int8_entropy", "fp16", "bf16"));
   EXPECT_EQ(with.knob->stand_ins.at("int8_mse"), "int8");
   EXPECT_EQ(with.knob->stand_ins.at("int8_but_1"), "int8");
+  EXPECT_EQ(with.knob->stand_ins.at("int8_whole_but_1"), "int8_whole");
+  EXPECT_THAT(with.knob->ladders, ElementsAre(ElementsAre("int8", "int8_but_1"), ElementsAre("int8_whole", "int8_whole_but_1")));
   EXPECT_FALSE(with.again);  // the only one of two nodes that stays in float32
   EXPECT_EQ(with.note, "");
   const VariantKnob without = variant_knob(model, Contract{});
@@ -72,8 +74,9 @@ onnx.save(model, 'net.onnx')
   ASSERT_TRUE(many.again);
   EXPECT_THAT(many.again->values, ElementsAre("none", "1", "2", "3", "4"));
   ASSERT_EQ(many.again->only_if.size(), 1U);
-  EXPECT_THAT(many.again->only_if[0].values, ElementsAre("int8_but_2", "int8_but_3", "int8_but_4", "int8_but_5"));
-  ASSERT_EQ(many.forbidden.size(), 3U);  // the third and fourth of two, the fourth of three
+  EXPECT_THAT(many.again->only_if[0].values, ElementsAre("int8_but_2", "int8_but_3", "int8_but_4", "int8_but_5", "int8_whole_but_2",
+                                                         "int8_whole_but_3", "int8_whole_but_4", "int8_whole_but_5"));
+  ASSERT_EQ(many.forbidden.size(), 6U);  // of each kind the third and fourth of two, the fourth of three
   EXPECT_EQ(many.forbidden[0].settings.at("int8_again"), "3");
   EXPECT_EQ(many.forbidden[0].settings.at("variant"), "int8_but_2");
 }

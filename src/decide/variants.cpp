@@ -125,7 +125,7 @@ Result<Outcome<fs::path>> make_variant(Lab& lab, const Rewriter& rewriter, const
 std::string help_text() {
   return "The model as it is, or in another precision. int8: its Conv, MatMul and Gemm nodes in 8 bits, all of them, all but so many "
          "that lose most for the time that they take, or those of one kind; ranges by the extremes seen, by their average over samples, by squared "
-         "error, percentile or entropy. int8_whole: their results, too. dynamic_int8: products quantised as they come. weight_int8: weights alone. fp16, bf16: halves. "
+         "error, percentile or entropy. int8_whole: their results, too, of all or all but so many. dynamic_int8: products quantised as they come. weight_int8: weights alone. fp16, bf16: halves. "
          "Others are the contract's own [[variant]] files.";
 }
 
@@ -181,6 +181,7 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
       knob.values.push_back(recipe.name);
       if (!recipe.stands_in_for.empty()) knob.stand_ins[recipe.name] = recipe.stands_in_for;
     }
+    knob.ladders = ladders_of(offered);
     add_again_knob(result, offered);
   }
   for (const VariantFile& file : contract.variants) knob.values.push_back(file.name);

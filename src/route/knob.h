@@ -38,6 +38,8 @@ struct Knob {
   /// Value -> another one that it stands in for: at most as fast as that, so worth a try only where that one pays and may yet turn
   /// out not to be accurate enough, or has.
   std::map<std::string, std::string> stand_ins = {};
+  /// Each from the fastest value to the most accurate one: where the first is not accurate enough, halving finds the first that is.
+  std::vector<std::vector<std::string>> ladders = {};
 };
 
 }  // namespace fiel

@@ -2,7 +2,9 @@
 //   1  the starts: the baseline, the other engines' defaults
 //   2  draws that show as many new pairs of levels as they can. Where the start is any route of a recording and a draw beats it, it
 //      knows nothing that chance doesn't know, and the model takes over soon; else
-//   3  every other question is a first other value of a knob of the starts, in turns (decision 0016), until all were asked
+//   3  every other question is a change of one knob of the starts, in turns (decision 0016): each variant of the model, since one
+//      says little of the next, then a first other value of each knob, until all were asked
+//      Where a variant is not accurate enough, its ladder (route/knob.h) is halved until the first step that is
 //   4  the candidate with the greatest log(expected improvement x P(admissible) / expected seconds): out of the whole space
 //      where it is small, else of one- and two-knob changes of the best, kicks and chance draws
 //   Throughout, every tenth question is drawn by chance. Values that stand in for others wait until those were rejected, or pay.
@@ -61,6 +63,7 @@ class Auto : public Strategy {
     if (!is_new) return;
     if (asked_.insert(trial.route).second) note_pairs(features_.levels_of(trial.route));  // a start from elsewhere
     tried_.push_back({features_.levels_of(trial.route), trial});
+    descend(trial);
     if (trial.outcome != Trial::Outcome::kAdmissibleSoFar) ++bad_;
     if (trial.outcome == Trial::Outcome::kAdmissibleSoFar && trial.log_speedup) {
       const double time = -*trial.log_speedup;
@@ -89,6 +92,9 @@ class Auto : public Strategy {
   std::optional<BuildRoute> next() {
     if (auto start = pop(queue_)) return start;
     const std::size_t count = ++questions_;
+    if (count % 2 == 0) {
+      if (auto step = on_a_ladder()) return step;
+    }
     if (count % kRandomEvery == 0) return by_chance();
     if (design_asked_ < kDesignDraws) return designed();
     if (!judged_) judge_starts();
@@ -195,28 +201,84 @@ class Auto : public Strategy {
     const bool entered_anywhere = space_.listed() != nullptr && std::ranges::none_of(starts_, [](const BuildRoute& start) { return start.settings.empty(); });
     if (entered_anywhere && (!best || !best_ || -*best_ > *best)) return;
     std::ranges::stable_sort(starts_, std::ranges::greater{}, [this](const BuildRoute& start) { return speedup(start).value_or(-1e9); });
-    std::vector<std::vector<BuildRoute>> changes;
+    std::vector<std::vector<BuildRoute>> variants, firsts;
     for (const BuildRoute& start : starts_) {
-      auto all = space_.neighbours(start);
       // A first other value of each knob: neighbours come in turns, so these are the first of each.
       std::set<std::string> knobs;
-      std::vector<BuildRoute> firsts;
-      for (BuildRoute& change : all) {
+      variants.emplace_back();
+      firsts.emplace_back();
+      for (BuildRoute& change : space_.neighbours(start)) {
         if (waits(change)) continue;
-        if (knobs.insert(changed_knob(start, change)).second) firsts.push_back(std::move(change));
+        const Knob* knob = changed_knob(start, change);
+        if (knob == nullptr) continue;
+        if (knob->kind == KnobKind::kVariant) {
+          variants.back().push_back(std::move(change));
+        } else if (knobs.insert(knob->name).second) {
+          firsts.back().push_back(std::move(change));
+        }
       }
-      changes.push_back(std::move(firsts));
     }
-    for (BuildRoute& change : in_turns(changes)) one_offs_.push_back(std::move(change));
+    for (auto* changes : {&variants, &firsts}) {
+      for (BuildRoute& change : in_turns(*changes)) one_offs_.push_back(std::move(change));
+    }
   }
 
-  std::string changed_knob(const BuildRoute& from, const BuildRoute& to) const {
+  const Knob* changed_knob(const BuildRoute& from, const BuildRoute& to) const {
     for (const Knob& knob : space_.find_engine(from.engine)->knobs) {
-      const auto a = from.settings.find(knob.name), b = to.settings.find(knob.name);
-      const bool has_a = a != from.settings.end(), has_b = b != to.settings.end();
-      if (has_a != has_b || (has_a && a->second != b->second)) return knob.name;
+      if (setting(from, knob) != setting(to, knob)) return &knob;
     }
-    return {};
+    return nullptr;
+  }
+
+  static std::string setting(const BuildRoute& route, const Knob& knob) {
+    const auto set = route.settings.find(knob.name);
+    return set == route.settings.end() ? knob.default_value : set->second;
+  }
+
+  // --- ladders ---------------------------------------------------------------------------------------
+
+  // Between the last step that was rejected and the first one that was not.
+  struct Descent {
+    BuildRoute start;
+    const Knob* knob;
+    const std::vector<std::string>* steps;
+    std::size_t rejected, accepted;
+  };
+
+  // Only from the starts: what a step loses hardly depends on the other knobs.
+  void descend(const Trial& trial) {
+    for (const BuildRoute& start : starts_) {
+      const Knob* knob = start.engine == trial.route.engine ? changed_knob(start, trial.route) : nullptr;
+      if (knob == nullptr || trial.route.settings.size() > start.settings.size() + 1) continue;
+      for (const auto& steps : knob->ladders) {
+        const auto step = std::ranges::find(steps, setting(trial.route, *knob));
+        if (step != steps.end()) note_step({start, knob, &steps, 0, steps.size()}, static_cast<std::size_t>(step - steps.begin()), trial.outcome);
+      }
+    }
+  }
+
+  void note_step(Descent fresh, std::size_t step, Trial::Outcome outcome) {
+    const bool rejected = outcome == Trial::Outcome::kRejected;
+    auto descent = std::ranges::find_if(descents_, [&](const Descent& one) { return one.start == fresh.start && one.steps == fresh.steps; });
+    if (descent == descents_.end()) {
+      if (step != 0 || !rejected) return;
+      descents_.push_back(std::move(fresh));
+      return;
+    }
+    if (rejected) descent->rejected = std::max(descent->rejected, step);
+    else descent->accepted = std::min(descent->accepted, step);
+  }
+
+  std::optional<BuildRoute> on_a_ladder() {
+    for (const Descent& descent : descents_) {
+      const std::size_t middle = (descent.rejected + descent.accepted) / 2;
+      if (middle <= descent.rejected) continue;
+      BuildRoute route = descent.start;
+      route.settings[descent.knob->name] = (*descent.steps)[middle];
+      route = space_.canonical(std::move(route));
+      if (!asked_.contains(route) && space_.validate(route)) return route;
+    }
+    return std::nullopt;
   }
 
   // --- the model ---------------------------------------------------------------------------------------
@@ -369,6 +431,7 @@ class Auto : public Strategy {
   double size_;
 
   std::deque<BuildRoute> queue_, one_offs_, waiting_;
+  std::vector<Descent> descents_;  // they point into space_
   std::set<BuildRoute> asked_;
   std::map<BuildRoute, Trial> trials_;
   std::vector<Tried> tried_;

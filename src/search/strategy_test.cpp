@@ -355,6 +355,59 @@ TEST(Auto, PrefersWhatIsCheaperToTry) {
   EXPECT_LT(dear_share(100.0), dear_share(1.0));
 }
 
+Knob variants_and_ladder() {
+  Knob variant = example_knob("variant", {"float32", "int8", "whole", "but_1", "but_2", "but_3", "but_4", "but_5", "but_6", "fp16"});
+  variant.kind = KnobKind::kVariant;
+  variant.ladders = {{"int8", "but_1", "but_2", "but_3", "but_4", "but_5", "but_6"}};
+  for (std::size_t i = 1; i < variant.ladders[0].size(); ++i) variant.stand_ins[variant.ladders[0][i]] = "int8";
+  return variant;
+}
+
+Space space_of_variants() {
+  std::vector<EngineSpace> engines;
+  for (const char* name : {"alpha", "beta"}) {
+    EngineSpace engine{.engine = name, .knobs = {}, .forbidden = {}};
+    for (int i = 0; i < 20; ++i) engine.knobs.push_back(example_knob("k" + std::to_string(i), {"0", "1", "2"}));
+    engine.knobs.push_back(variants_and_ladder());
+    engines.push_back(std::move(engine));
+  }
+  return *Space::create(engines);
+}
+
+// One variant says little of another, and what is fastest with one engine is not with the other.
+TEST(Auto, AsksEachVariantOfTheModelOnEachEngineBeforeOtherKnobs) {
+  const Texts asked = run(*make("auto", space_of_variants()), [](const BuildRoute& route) {
+    return admissible(route, std::pow(0.95, static_cast<double>(route.settings.size())));
+  }, 20);
+  for (const char* engine : {"alpha", "beta"}) {
+    for (const char* value : {"int8", "whole", "fp16"}) {
+      EXPECT_EQ(std::ranges::count(asked, std::string("engine=") + engine + " variant=" + value), 1) << engine << ' ' << value;
+    }
+  }
+}
+
+TEST(Auto, HalvesALadderWhoseFirstStepIsNotAccurateEnough) {
+  const auto asked_steps = [](int first_accurate) {
+    Texts steps;
+    const Texts asked = run(*make("auto", space_of_variants()), [&](const BuildRoute& route) {
+      const auto set = route.settings.find("variant");
+      const std::string value = set == route.settings.end() ? "" : set->second;
+      Trial trial = admissible(route, std::pow(0.95, static_cast<double>(route.settings.size())));
+      const bool on_ladder = value == "int8" || value.starts_with("but_");
+      if (on_ladder && (value == "int8" ? 0 : value[4] - '0') < first_accurate) trial.outcome = Trial::Outcome::kRejected;
+      return trial;
+    }, 40);
+    for (const std::string& text : asked) {
+      if (text.starts_with("engine=beta variant=but_")) steps.push_back(text.substr(text.size() - 5));
+    }
+    return steps;
+  };
+  EXPECT_EQ(asked_steps(0), Texts{});
+  EXPECT_EQ(asked_steps(1), (Texts{"but_3", "but_1"}));
+  EXPECT_EQ(asked_steps(5), (Texts{"but_3", "but_5", "but_4"}));
+  EXPECT_EQ(asked_steps(7), (Texts{"but_3", "but_5", "but_6"}));
+}
+
 TEST(Auto, AStandInWaitsForWhatItStandsInFor) {
   Knob variant = example_knob("variant", {"float32", "int8", "int8_mse"});
   variant.stand_ins["int8_mse"] = "int8";
