@@ -10,6 +10,7 @@
 #include "decide/judge_full.h"
 #include "decide/lab.h"
 #include "decide/ledger.h"
+#include "decide/session.h"
 
 namespace fiel {
 
@@ -24,13 +25,11 @@ struct ProofResult {
   std::string message;  // what decided it, or what is missing
 };
 
-/// May the next session start? Asked before each, with the journal's time; false ends in kUndecided.
-using TimeLeft = std::function<bool()>;
-
 /// A further look at the nominee in every confirming process; what it finds wrong ends the nominee.
 using EveryProcess = std::function<Result<std::optional<Unfaithful>>(Live& nominee)>;
 
-/// Is nominee number `turn` (1-based) faster than the comparator by more than min_gain? `look` may be empty.
+/// Is nominee number `turn` (1-based) faster than the comparator by more than min_gain? `look` may be empty; no time left ends in
+/// kUndecided.
 Result<ProofResult> confirm_speed(Lab& lab, int comparator, int nominee, int turn, const TimeLeft& time_left,
                                   const EveryProcess& look);
 

@@ -27,9 +27,9 @@ struct Ranked {
 /// All latencies of a candidate in the race's sessions, ascending.
 Result<std::vector<double>> pooled_latencies(const Lab& lab, int id) {
   std::vector<double> all;
-  for (int session = 1; session <= kRaceSessions; ++session) {
+  for (int session = 1; session <= kMostRaceSessions; ++session) {
     const Event* event = lab.recorder.journal().find(fmt::format("race/{}", session));
-    if (event == nullptr) continue;
+    if (event == nullptr) break;
     const Series series = FIEL_TRY(lab.recorder.journal().series(event->number));
     if (const auto found = series.find(fmt::format("{}", id)); found != series.end()) {
       all.insert(all.end(), found->second.begin(), found->second.end());
@@ -117,9 +117,11 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
 
 bool too_noisy(int rounds, int rejected_rounds) { return rejected_rounds > kMaxRejectedShare * rounds; }
 
-Result<RaceResult> race(Lab& lab, int comparator, const std::vector<int>& entrants) {
+Result<RaceResult> race(Lab& lab, int comparator, const std::vector<int>& entrants, const TimeLeft& time_left) {
   RaceResult result;
-  for (int session = 1; session <= kRaceSessions; ++session) {
+  int undisturbed = 0;
+  for (int session = 1; undisturbed < kRaceSessions && session <= kMostRaceSessions; ++session) {
+    if (session > kRaceSessions && !time_left()) break;
     // One that fell in an earlier session does not start again.
     std::vector<int> ids = {comparator};
     for (const int id : entrants) {
@@ -130,9 +132,11 @@ Result<RaceResult> race(Lab& lab, int comparator, const std::vector<int>& entran
     const auto view = FIEL_TRY(run_session(lab, fmt::format("race/{}", session), "race", ids));
     result.rounds += view.rounds;
     result.rejected_rounds += view.rejected_rounds;
-    lab.progress.step(fmt::format("session {} of {}: {} candidates, {} rounds{}", session, kRaceSessions, ids.size(),
-                                  view.rounds,
-                                  view.rejected_rounds > 0 ? fmt::format(" ({} rejected)", view.rejected_rounds) : ""));
+    const bool disturbed = too_noisy(view.rounds, view.rejected_rounds);
+    if (!disturbed) ++undisturbed;
+    lab.progress.step(fmt::format("session {}: {} candidates, {} rounds{}; {} of {}", session, ids.size(), view.rounds,
+                                  view.rejected_rounds > 0 ? fmt::format(" ({} rejected)", view.rejected_rounds) : "", undisturbed,
+                                  kRaceSessions));
   }
   const Json body = FIEL_TRY(lab.recorder.once("race/end", "race_end", [&] { return rank(lab, comparator, entrants); }));
   result.nominees = body["nominees"].get<std::vector<int>>();

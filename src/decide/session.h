@@ -26,8 +26,11 @@ struct SessionView {
   double seconds = 0;
 };
 
+/// May the next session start? Asked before each, with the journal's time.
+using TimeLeft = std::function<bool()>;
+
 /// Runs (or recalls) session `key` of event type `type` over `ids`; ids[0] is what the others are compared with. If that
-/// one fails twice, the run stops with an error and can be resumed. `extra` is added to the record.
+/// one fails twice, the run stops with an error and can be resumed. `finish` may add to the record.
 Result<SessionView> run_session(Lab& lab, const std::string& key, const std::string& type, const std::vector<int>& ids,
                                 const std::function<Result<>(Json& body, const SessionView& view, std::vector<Live>& live)>&
                                     finish = {});

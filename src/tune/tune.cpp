@@ -161,13 +161,22 @@ StepResult judge_fastest_first(Pipeline& p) {
   return std::nullopt;
 }
 
+// Of the race, with what its nominees need after it.
+TimeLeft time_for_another_session(const Pipeline& p) {
+  const double began = p.lab.recorder.spent_seconds();
+  const double one = (static_cast<double>(p.entrants.size()) + 1) * p.costs.session_seconds_per_process;
+  const double after = p.plan.proof_seconds + p.costs.consistency_seconds * (1 + kMaxNominees);
+  const double until = std::min(began + p.lab.contract.budget.phases.race_seconds.value_or(p.input.wall_seconds), p.input.wall_seconds - after);
+  return [&recorder = p.lab.recorder, one, until] { return recorder.spent_seconds() + one <= until; };
+}
+
 // 6. The race: a ranking, equals, and at most three nominees.
 StepResult race_entrants(Pipeline& p) {
   RaceResult result;
   if (!p.entrants.empty() || p.lab.contract.limits.latency_p99_seconds) {
     p.lab.progress.stage("race", fmt::format("{} candidates against the comparator, {} sessions", p.entrants.size(),
                                              kRaceSessions));
-    result = FIEL_TRY(race(p.lab, p.comparator.id, p.entrants));
+    result = FIEL_TRY(race(p.lab, p.comparator.id, p.entrants, time_for_another_session(p)));
     p.nominees = result.nominees;
   }
   if (!p.nominees.empty()) return std::nullopt;

@@ -114,7 +114,7 @@ std::vector<const Fault*> FakeEngine::output_faults(const std::string& phase,
 
 Result<Json> FakeEngine::hello() {
   std::vector<std::string> capabilities = script_.capabilities;
-  capabilities.push_back("computed_time");
+  if (script_.computed_time) capabilities.push_back("computed_time");
   return Json{{"protocol", 1},
               {"engine", script_.engine},
               {"version", script_.version},

@@ -210,7 +210,7 @@ Result<Script> parse_script(const Json& json) {
                       {"engine", "version", "seed", "inputs", "outputs", "knobs",
                        "float32_settings", "capabilities", "latency_seconds", "batch_cost",
                        "build_seconds", "load_seconds", "artifact_bytes", "precisions",
-                       "interactions", "noise", "faults", "sleeps", "state_folder", "noise_by_process"}));
+                       "interactions", "noise", "faults", "computed_time", "sleeps", "state_folder", "noise_by_process"}));
   Script script;
   FIEL_TRY(take(json, "engine", script.engine));
   FIEL_TRY(take(json, "version", script.version));
@@ -223,6 +223,7 @@ Result<Script> parse_script(const Json& json) {
   FIEL_TRY(take(json, "load_seconds", script.load_seconds));
   FIEL_TRY(take(json, "artifact_bytes", script.artifact_bytes));
   FIEL_TRY(take(json, "precisions", script.precisions));
+  FIEL_TRY(take(json, "computed_time", script.computed_time));
   FIEL_TRY(take(json, "sleeps", script.sleeps));
   FIEL_TRY(take(json, "noise_by_process", script.noise_by_process));
   std::string state_folder;

@@ -111,6 +111,7 @@ struct Script {
   std::vector<Interaction> interactions;
   Noise noise;
   std::vector<Fault> faults;
+  bool computed_time = true;  // false: fiel takes the times for measured ones, which others may have disturbed
   bool sleeps = false;  // build and measure take the time that they report
   std::filesystem::path state_folder;
   bool noise_by_process = false;  // each process draws its own; needs the state folder

@@ -1,6 +1,7 @@
 """What a contract may ask for beyond the usual: evaluator programs, other references, rules, objectives, odd places."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -173,6 +174,18 @@ class Workloads(Case):
         some = knob("SPEED", "plain", "fast", latency={"fast": 0.97})
         run = self.project(script(some, noise={"sigma": 0.02, "process_sigma": 0.2})).tune()
         self.assertNotEqual(run.show()["verdict"], "improved", str(run))
+
+    def test_a_race_that_others_disturb_is_held_again_while_there_is_time(self):
+        project = self.project(script(SPEED, sleeps=True, computed_time=False))
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+        try:
+            run = project.tune("--candidates", 1, "--budget", "60 s")
+        finally:
+            for process in others:
+                process.kill()
+                process.wait()
+        self.assertIn("noise", run.show()["reason"], str(run))
+        self.assertTrue(run.events("race")[3:], str(run))
 
     def test_drift_does_not_make_a_winner(self):
         names = knob("NAME", "a", "b", "c")
