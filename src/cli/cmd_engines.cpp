@@ -6,6 +6,7 @@
 
 #include "base/confine.h"
 #include "cli/command.h"
+#include "model/model_file.h"
 #include "tune/engines.h"
 
 namespace fiel {
@@ -63,7 +64,7 @@ Result<ExitStatus> run_routes(const EnginesArguments& arguments, const Cli& cli)
   Json all = Json::array();
   std::string text;
   std::vector<EngineSpace> spaces;
-  const OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  const OnnxModel model = FIEL_TRY(read_model(contract.model));
   const VariantKnob variants = variant_knob(model, contract);
   for (const EngineTarget& target : contract.engines) {
     if (!arguments.engine.empty() && target.name != arguments.engine) continue;

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "contract/init.h"
-#include "model/onnx_model.h"
+#include "model/model_file.h"
 #include "tune/engines.h"
 
 namespace fiel {
@@ -18,8 +18,8 @@ struct InitArguments {
 };
 
 Result<ExitStatus> run_init(const InitArguments& arguments, const Cli& cli) {
-  const OnnxModel model = FIEL_TRY(read_onnx_model(std::filesystem::absolute(arguments.model)));
-  const std::string text = arguments.script ? sample_script(model) : propose_contract(model, engines_here(cli.cancel_fd));
+  const OnnxModel model = FIEL_TRY(read_model(std::filesystem::absolute(arguments.model)));
+  const std::string text = arguments.script ? sample_script(model) : propose_contract(model, engines_for(model, cli.cancel_fd));
   if (arguments.output.empty()) {
     const ExitStatus status = print_result(text);
     if (!arguments.script) {
@@ -41,7 +41,7 @@ Result<ExitStatus> run_init(const InitArguments& arguments, const Cli& cli) {
 void add_init(CLI::App& app, Cli& cli) {
   auto arguments = std::make_shared<InitArguments>();
   CLI::App* command = app.add_subcommand("init", "Propose a contract for a model, to edit");
-  command->add_option("MODEL", arguments->model, "an ONNX model")->required();
+  command->add_option("MODEL", arguments->model, "an ONNX model, or OpenVINO IR (.xml) or TFLite")->required();
   command->add_option("-o,--output", arguments->output, "write it to a file instead of stdout");
   command->add_flag("--script", arguments->script, "print a Python script that writes samples for this model instead");
   command->callback([arguments, &cli] {

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "contract/contract.h"
 #include "contract/sample_source.h"
+#include "model/model_file.h"
 
 namespace fiel {
 namespace {
@@ -257,7 +258,7 @@ std::string sample_script(const OnnxModel& model) {
 
 Result<std::string> default_contract_text(const fs::path& model_path, const fs::path& data,
                                           const std::vector<std::string>& engines) {
-  const OnnxModel model = FIEL_TRY(read_onnx_model(model_path));
+  const OnnxModel model = FIEL_TRY(read_model(model_path));
   std::error_code code;
   const fs::path folder = fs::absolute(data, code).lexically_normal();
   if (!fs::is_directory(folder, code)) {

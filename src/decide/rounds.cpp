@@ -191,6 +191,8 @@ Result<RoundsResult> time_rounds(Lab& lab, std::span<const Contender> contenders
       times.latencies_seconds.insert(times.latencies_seconds.end(), latencies.begin(), latencies.end());
       times.count += block->measured.count;
       times.seconds += block->measured.seconds;
+      if (block->measured.device_p50_seconds) times.device_p50_seconds.push_back(*block->measured.device_p50_seconds);
+      times.device_memory_bytes = std::max(times.device_memory_bytes, block->measured.device_memory_bytes.value_or(0));
     }
   }
   return result;
@@ -242,6 +244,13 @@ Json latency_json(Scenario scenario, const ContenderTimes& times) {
   if (times.latencies_seconds.empty()) return nullptr;
   Json json = latency_summary(times.latencies_seconds, static_cast<double>(times.count) / times.seconds);
   if (scenario == Scenario::kOffline) json["of"] = "batches";
+  return json;
+}
+
+Json accelerator_json(const ContenderTimes& times) {
+  Json json;
+  if (!times.device_p50_seconds.empty()) json["p50_seconds"] = stats::median(times.device_p50_seconds);
+  if (times.device_memory_bytes > 0) json["memory_bytes"] = times.device_memory_bytes;
   return json;
 }
 

@@ -48,6 +48,8 @@ struct ContenderTimes {
   std::optional<Failure> failure;
   int overloaded_blocks = 0;  // server, of accepted rounds
   std::string why_overloaded;
+  std::vector<double> device_p50_seconds;            // of accepted rounds' blocks, where the worker tells
+  std::int64_t device_memory_bytes = 0;              // the most of them; 0: not told
 
   /// One block may be the victim of a stall; two in a session are not.
   bool overloaded() const { return overloaded_blocks >= 2; }
@@ -73,6 +75,8 @@ inline constexpr double kTailConfidence = 0.99;
 /// Mean and percentiles of latencies in seconds (at least one); tails only where there are enough timings for them.
 Json latency_summary(std::vector<double> latencies, double per_second);
 Json latency_json(Scenario scenario, const ContenderTimes& times);
+/// What an accelerator said of itself: "p50_seconds" (the median block's) and "memory_bytes"; null where it said nothing.
+Json accelerator_json(const ContenderTimes& times);
 Series rounds_series(std::span<const Contender> contenders, const RoundsResult& rounds);
 
 }  // namespace fiel

@@ -72,6 +72,7 @@ Result<> take_times(Lab& lab, Cast& cast, const RoundsResult& rounds) {
       continue;
     }
     entry["latency"] = latency_json(lab.contract.scenario, times);
+    if (Json told = accelerator_json(times); !told.is_null()) entry["accelerator"] = std::move(told);
     if (times.overloaded()) set_outcome(entry, CandidateStatus::kOverloaded, times.why_overloaded);
     if (i == base) continue;
     if (times.overloaded()) continue;  // its latencies say how long it was looked at, not how fast it is

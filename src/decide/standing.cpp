@@ -60,6 +60,14 @@ std::optional<LatencySummary> latency_of(const Json& body) {
                         .per_second = found->value("per_second", 0.0)};
 }
 
+void take_accelerator(CandidateState& state, const Json& body) {
+  const auto found = body.find("accelerator");
+  if (found == body.end() || !found->is_object()) return;
+  const auto bytes = optional_number(*found, "memory_bytes");
+  state.accelerator = AcceleratorSummary{.p50_seconds = optional_number(*found, "p50_seconds"),
+                                         .memory_bytes = bytes ? std::optional(static_cast<std::int64_t>(*bytes)) : std::nullopt};
+}
+
 Result<> on_candidate(Standing& standing, const Json& body) {
   const int id = FIEL_TRY(id_of(body));
   CandidateState& state = standing.at(id);
@@ -89,6 +97,7 @@ Result<> on_measured(Standing& standing, const Json& body) {
   FIEL_TRY(set_status(state, body));
   if (const auto ratio = optional_number(body, "log_ratio")) state.screen_log_ratio = ratio;
   if (const auto latency = latency_of(body)) state.latency = latency;
+  take_accelerator(state, body);
   if (const auto margin = optional_number(body, "margin_left")) state.accuracy_margin_left = margin;
   state.peak_memory_bytes = std::max(state.peak_memory_bytes, body.value("peak_memory_bytes", std::int64_t{0}));
   return {};
@@ -99,6 +108,7 @@ Result<> on_timed(Standing& standing, const Json& body) {
   for (const Json& entry : body.value("contenders", Json::array())) {
     CandidateState& state = standing.at(FIEL_TRY(id_of(entry)));
     if (const auto latency = latency_of(entry)) state.latency = latency;
+    take_accelerator(state, entry);
     if (entry.contains("status")) FIEL_TRY(set_status(state, entry));
     state.peak_memory_bytes =
         std::max(state.peak_memory_bytes, entry.value("peak_memory_bytes", std::int64_t{0}));

@@ -60,6 +60,12 @@ struct LatencySummary {
 /// percentiles are no cost that adds up over executions, so they count by their mean.
 std::optional<double> seconds_per_execution(const LatencySummary& latency, std::string_view scenario, std::string_view objective);
 
+/// What an accelerator says of itself when it was timed last; for people, nothing is decided by it.
+struct AcceleratorSummary {
+  std::optional<double> p50_seconds = {};  // how long the median inference kept it busy
+  std::optional<std::int64_t> memory_bytes = {};
+};
+
 struct CandidateState {
   int id = 0;
   BuildRoute route;
@@ -71,6 +77,7 @@ struct CandidateState {
   std::optional<double> screen_log_ratio;
   std::vector<double> race_log_ratios;  // one a session
   std::optional<LatencySummary> latency;
+  std::optional<AcceleratorSummary> accelerator;
   std::optional<double> accuracy_margin_left;  // smallest (margin - drop) / margin on the tuning set
   double build_seconds = 0;
   std::int64_t peak_memory_bytes = 0;

@@ -293,6 +293,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
     if (const auto shown = ratio ? ratio : rough_log_ratio(rounds, 0, 1)) record.body["log_ratio"] = *shown;
     record.body["rejected_rounds"] = rounds.rejected_rounds;
     record.body["latency"] = latency_json(lab.contract.scenario, rounds.times[1]);
+    if (Json told = accelerator_json(rounds.times[1]); !told.is_null()) record.body["accelerator"] = std::move(told);
     record.body["rounds"] = rounds.json;
     record.series = rounds_series(contenders, rounds);
   }

@@ -13,6 +13,7 @@
 #include "decide/sensitivity.h"
 #include "decide/variant_program.h"
 #include "decide/variant_record.h"
+#include "model/model_file.h"
 
 namespace fiel {
 namespace {
@@ -167,7 +168,7 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
             .default_value = std::string(kFloat32), .help = help_text(), .only_if = {}};
   const bool named = use == VariantUse::kNamed;
   const bool has_ranges = !(contract.calibration.empty() && contract.data.empty());
-  auto opened = Rewriter::open(model.path);
+  auto opened = is_onnx(model) ? Rewriter::open(model.path) : fail(ErrorKind::kContract, "it is no ONNX model");
   if (!opened) {
     result.note = "no variants of the model by fiel: " + opened.error().message;
   } else if (opened->regions().empty()) {

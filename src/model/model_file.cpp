@@ -1,17 +1,61 @@
 #include "model/model_file.h"
 
 #include "base/digest.h"
-#include "model/onnx_model.h"
+#include "base/files.h"
+#include "model/openvino_ir.h"
+#include "model/tflite.h"
 
 namespace fiel {
+namespace {
 
-Result<std::string> digest_model_file(const std::filesystem::path& path) {
-  if (path.extension() == ".onnx") return FIEL_TRY(read_onnx_model(path)).digest;
-  const std::string own = FIEL_TRY(sha256_file(path));
-  std::filesystem::path weights = path;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // as of ONNX; weights of an IR lie beside it
+
+// Empty where there are none: an IR without weights is one, too.
+fs::path weights_of(const fs::path& path) {
+  fs::path weights = path;
   weights.replace_extension(".bin");
   std::error_code code;
-  if (path.extension() != ".xml" || !std::filesystem::is_regular_file(weights, code)) return own;
+  return path.extension() == ".xml" && fs::is_regular_file(weights, code) ? weights : fs::path();
+}
+
+Result<OnnxModel> read_other(const fs::path& path) {
+  const bool is_ir = path.extension() == ".xml";
+  const std::string bytes = FIEL_TRY(read_text(path, kMostBytes));
+  ModelPorts ports = FIEL_TRY(is_ir ? read_openvino_ir(bytes) : read_tflite(bytes));
+  OnnxModel model;
+  model.path = path;
+  model.digest = FIEL_TRY(digest_model_file(path));
+  model.producer = is_ir ? "OpenVINO IR" : "TFLite";
+  model.inputs = std::move(ports.inputs);
+  model.outputs = std::move(ports.outputs);
+  if (const fs::path weights = weights_of(path); !weights.empty()) model.external_data.push_back(weights);
+  return model;
+}
+
+}  // namespace
+
+bool is_called_a_model(const fs::path& path) {
+  return path.extension() == ".onnx" || path.extension() == ".xml" || path.extension() == ".tflite";
+}
+
+bool is_onnx(const OnnxModel& model) { return model.path.extension() != ".xml" && model.path.extension() != ".tflite"; }
+
+Result<OnnxModel> read_model(const fs::path& path) {
+  if (path.extension() != ".xml" && path.extension() != ".tflite") return read_onnx_model(path);
+  std::error_code code;
+  const fs::path absolute = fs::absolute(path, code).lexically_normal();
+  auto model = read_other(absolute);
+  if (!model) return std::unexpected(std::move(model).error().with_context(absolute.string()));
+  return model;
+}
+
+Result<std::string> digest_model_file(const fs::path& path) {
+  if (path.extension() == ".onnx") return FIEL_TRY(read_onnx_model(path)).digest;
+  const std::string own = FIEL_TRY(sha256_file(path));
+  const fs::path weights = weights_of(path);
+  if (weights.empty()) return own;
   Sha256 digest;
   digest.field(own).field(FIEL_TRY(sha256_file(weights)));
   return digest.hex();

@@ -29,6 +29,7 @@ constexpr std::int64_t kMaxLatencies = 16'000'000;  // ten seconds of 1 us infer
 constexpr int kMaxParallelRequests = 4096;
 constexpr std::size_t kMaxKnobs = 1000;
 constexpr std::size_t kMaxNameBytes = 255;
+constexpr double kMostDeviceBytes = 1e15;  // beyond that nobody has memory
 
 template <class... Args>
 std::unexpected<Error> lie(fmt::format_string<Args...> text, Args&&... args) {
@@ -302,6 +303,18 @@ Result<std::vector<double>> read_warmup(const Json& answer, std::int64_t warmup_
   return seconds;
 }
 
+Result<> read_device(const Json& answer, MeasureResult& result) {
+  if (answer.contains("device_p50_seconds")) {
+    result.device_p50_seconds = FIEL_TRY(read_seconds(answer, "device_p50_seconds"));
+    if (!is_time(*result.device_p50_seconds)) return lie("\"device_p50_seconds\" is {}", *result.device_p50_seconds);
+  }
+  if (!answer.contains("device_memory_bytes")) return {};
+  const double bytes = FIEL_TRY(get_number(answer, "device_memory_bytes"));
+  if (!(bytes >= 0 && bytes < kMostDeviceBytes)) return lie("\"device_memory_bytes\" is {}", bytes);
+  result.device_memory_bytes = static_cast<std::int64_t>(bytes);
+  return {};
+}
+
 }  // namespace
 
 Result<HelloResult> read_hello(const Json& answer) {
@@ -396,6 +409,7 @@ Result<MeasureResult> read_measure(const Json& answer, const MeasureOrder& order
   result.seconds = FIEL_TRY(read_seconds(answer, "seconds"));
   if (!is_time(result.seconds)) return lie("\"seconds\" is {}", result.seconds);
   result.warmup_seconds = FIEL_TRY(read_warmup(answer, order.warmup_count));
+  FIEL_TRY(read_device(answer, result));
   result.latencies_seconds = FIEL_TRY(read_latencies(places.latency_file));
   FIEL_TRY(check_count(result, order));
   result.outputs = FIEL_TRY(read_outputs_list(answer, places.output_dir));

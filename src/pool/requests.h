@@ -117,6 +117,9 @@ struct MeasureResult {
   std::vector<double> latencies_seconds;
   std::vector<double> warmup_seconds;
   std::vector<OutputFiles> outputs;  // of the last timed inference
+  // What an accelerator says of itself, for people; nothing is decided by it.
+  std::optional<double> device_p50_seconds = {};
+  std::optional<std::int64_t> device_memory_bytes = {};
 };
 
 Outcome<HelloResult> request_hello(Worker& worker, double deadline_seconds);

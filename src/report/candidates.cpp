@@ -159,6 +159,7 @@ std::map<int, CandidateView> CandidateReader::finish(const Standing& standing, c
     view.reason = state.reason;
     view.artifact = state.artifact;
     view.latency = state.latency;
+    view.accelerator = state.accelerator;
     view.margin_left = state.accuracy_margin_left;
     view.screen_ratio = ratio_of(state.screen_log_ratio);
     for (const double log_ratio : state.race_log_ratios) view.race_ratios.push_back(std::exp(log_ratio));

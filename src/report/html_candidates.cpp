@@ -111,6 +111,7 @@ std::string consistency_words(const Json& consistency) {
 
 void add_details(Html& html, const RunView& view, const CandidateView& candidate) {
   if (candidate.latency) add_detail(html, "latency", latency_words(*candidate.latency));
+  if (candidate.accelerator) add_detail(html, "accelerator", accelerator_words(*candidate.accelerator));
   if (candidate.build_seconds) add_detail(html, "built in", format_duration(*candidate.build_seconds));
   if (candidate.artifact_bytes) add_detail(html, "artifact size", format_bytes(*candidate.artifact_bytes));
   add_detail(html, "nodes by precision", listed(candidate.precisions));

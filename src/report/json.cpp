@@ -22,6 +22,10 @@ Json latency_json(const LatencySummary& latency) {
           {"p99_at_most", micros(latency.p99_at_most_seconds)}};
 }
 
+Json accelerator_json(const AcceleratorSummary& accelerator) {
+  return {{"p50_us", micros(accelerator.p50_seconds)}, {"memory_bytes", or_null(accelerator.memory_bytes)}};
+}
+
 Json candidate_json(const CandidateView& candidate) {
   Json json = {{"id", candidate.id},
                {"engine", candidate.engine},
@@ -45,6 +49,7 @@ Json candidate_json(const CandidateView& candidate) {
                {"outputs", ports_json(candidate.outputs)},
                {"log_tail", text_or_null(candidate.log_tail)},
                {"reproduce", candidate.reproduce}};
+  json["accelerator"] = candidate.accelerator ? accelerator_json(*candidate.accelerator) : Json(nullptr);
   json["tried_at_seconds"] = or_null(candidate.tried_at_seconds);
   json["throughput_per_second"] = candidate.latency ? Json(candidate.latency->per_second) : Json(nullptr);
   json["effective"] = {{"settings", candidate.effective},

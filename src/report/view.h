@@ -45,6 +45,7 @@ struct CandidateView {
   std::optional<double> build_seconds;
   std::map<std::string, double> seconds_by_step;   // of the run, spent on this one alone: "build", "probe", "gate", ...
   std::optional<LatencySummary> latency;
+  std::optional<AcceleratorSummary> accelerator;   // where its worker tells
   std::optional<std::int64_t> peak_memory_bytes;   // of a process that loads the artifact and runs it
   std::optional<std::int64_t> artifact_bytes;
   std::map<std::string, std::string> effective;    // settings as the engine read them back

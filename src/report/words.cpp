@@ -170,6 +170,13 @@ std::string latency_words(const LatencySummary& latency) {
   return text + fmt::format(", of {} timings", latency.count);
 }
 
+std::string accelerator_words(const AcceleratorSummary& accelerator) {
+  std::string text;
+  if (accelerator.p50_seconds) text = fmt::format("busy for {} of the median inference", format_duration(*accelerator.p50_seconds));
+  if (!accelerator.memory_bytes) return text;
+  return text + fmt::format("{}{} of its own memory", text.empty() ? "" : ", ", format_bytes(*accelerator.memory_bytes));
+}
+
 std::string range_words(std::span<const double> ratios) {
   if (ratios.size() < 2) return {};
   const auto [low, high] = std::ranges::minmax(ratios);

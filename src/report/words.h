@@ -49,6 +49,8 @@ std::string best_words(const RunView& view);
 std::string task_words(const Json& task);
 /// "p50 7.14 ms, p90 8.56 ms (at most 9.01 ms with 99 %), of 135 timings": the tail only where there is a bound for it.
 std::string latency_words(const LatencySummary& latency);
+/// "busy for 1.02 ms of the median inference, 8 MiB of its own memory": what an accelerator says of itself.
+std::string accelerator_words(const AcceleratorSummary& accelerator);
 /// ", 1.79 to 1.85": the smallest and largest of the sessions; empty for fewer than two.
 std::string range_words(std::span<const double> ratios);
 /// The last line that says something: engines put the place where they failed first, and what failed last.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "model/model_file.h"
 #include "tune/workshop.h"
 
 namespace fiel {
@@ -36,6 +37,10 @@ std::vector<std::string> engines_here(int cancel_fd) {
   }
   if (names.empty()) names.push_back(known_engines().front().name);
   return names;
+}
+
+std::vector<std::string> engines_for(const OnnxModel& model, int cancel_fd) {
+  return is_onnx(model) ? engines_here(cancel_fd) : std::vector<std::string>{"openvino"};
 }
 
 Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double deadline_seconds) {

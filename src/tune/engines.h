@@ -30,6 +30,9 @@ std::vector<EngineTarget> known_engines();
 /// Those of them that work here, for a contract that is being written; never empty, so that there is one to complain about.
 std::vector<std::string> engines_here(int cancel_fd);
 
+/// Of these the ones that may read this model: only OpenVINO takes other formats than ONNX's.
+std::vector<std::string> engines_for(const OnnxModel& model, int cancel_fd);
+
 /// The knobs that count under a contract: batch only in `offline`, parallel_requests not in `single_stream`, static shapes only where one shape is served, and the
 /// model's variants.
 EngineSpace space_of(const HelloResult& hello, const std::string& name, const Contract& contract, std::size_t shapes,

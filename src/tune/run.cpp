@@ -270,7 +270,8 @@ Result<std::string> describe_plan(Contract contract, const TuneOptions& options,
   FIEL_TRY(meet_engines(lab));
   Space space = *lab.space;
   if (!options.routes.empty()) space = FIEL_TRY(restrict_space(space, options.routes));
-  std::string text = fmt::format("model     {} (opset {})\n", ground.contract.model.string(), ground.model.opset);
+  std::string text = fmt::format("model     {} ({})\n", ground.contract.model.string(),
+                                 ground.model.opset > 0 ? fmt::format("opset {}", ground.model.opset) : ground.model.producer);
   for (const ModelPort& port : ground.model.inputs) text += "  input   " + describe(port) + "\n";
   for (const ModelPort& port : ground.model.outputs) text += "  output  " + describe(port) + "\n";
   text += fmt::format("data      tuning {}, hold-out {} samples\n", ground.tuning.get().samples.size(), holdout.size());

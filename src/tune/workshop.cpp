@@ -27,7 +27,7 @@ Result<Ground> ground_of(Contract contract, OnnxModel model, TuningSet tuning, s
 }  // namespace
 
 Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress) {
-  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  OnnxModel model = FIEL_TRY(read_model(contract.model));
   DataSets data = FIEL_TRY(read_data_sets(contract, model, packs));
   Ground ground =
       FIEL_TRY(ground_of(std::move(contract), std::move(model), std::move(data.tuning), std::move(data.calibration),
@@ -36,7 +36,7 @@ Result<TuneGround> lay_tune_ground(Contract contract, const std::filesystem::pat
 }
 
 Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs, ProgressSink& progress) {
-  OnnxModel model = FIEL_TRY(read_onnx_model(contract.model));
+  OnnxModel model = FIEL_TRY(read_model(contract.model));
   SearchSets data = FIEL_TRY(read_search_sets(contract, model, packs));
   return ground_of(std::move(contract), std::move(model), std::move(data.tuning), std::move(data.calibration), data.notes,
                    progress);

@@ -14,6 +14,44 @@ def set_size(descriptor, columns):
     fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 
 
+class TypedShell:
+    """An interactive shell that somebody types at. `begin` is typed first."""
+
+    def __init__(self, command, environment, folder, begin):
+        self.ours, theirs = pty.openpty()
+        set_size(self.ours, 120)
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
+                                        start_new_session=True)
+        os.close(theirs)
+        self.ask(begin + "; printf '%s%s\\n' rea dy", "ready")
+
+    def read_until(self, done, seconds):
+        """What is written until `done(text)`, or nothing more comes for so long."""
+        text, end = "", time.monotonic() + seconds
+        while not done(text) and (left := end - time.monotonic()) > 0 and select.select([self.ours], [], [], left)[0]:
+            text += os.read(self.ours, 65536).decode(errors="replace")
+        return text
+
+    def complete(self, line):
+        """Types `line` and Tab, and waits for what the shell adds."""
+        os.write(self.ours, line.encode())
+        self.read_until(lambda text: len(text) >= len(line), 2)
+        os.write(self.ours, b"\t")
+        if self.read_until(len, 5):
+            self.read_until(lambda text: False, 0.1)
+
+    def ask(self, line, wanted):
+        os.write(self.ours, line.encode() + b"\r")
+        text = self.read_until(lambda text: wanted in text, 20)
+        assert wanted in text, text
+        return text
+
+    def close(self):
+        self.process.kill()
+        self.process.wait(timeout=10)
+        os.close(self.ours)
+
+
 class Terminal:
     """`seen` is everything that was written to it; ends of lines are \\n again."""
 

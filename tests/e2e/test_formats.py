@@ -1,4 +1,4 @@
-"""Data and models in the formats of others, as they come: ONNX's test_data_set_N folders, and OpenVINO IR and TFLite as a [[variant]]."""
+"""Data and models in the formats of others, as they come: ONNX's test_data_set_N folders, OpenVINO IR and TFLite, as a [[variant]] or by themselves."""
 
 import json
 import unittest
@@ -114,6 +114,23 @@ class Formats(RealEngines):
             with self.subTest(variant):
                 checked = self.check(variant, 0)
                 self.assertEqual((checked["status"], checked["gate"]["samples_seen"]), ("admissible", 80))
+
+    def test_they_may_be_the_model_itself(self):
+        own = CONTRACT[:CONTRACT.index("[[variant]]")]
+        for file, format_name in (("ir/model.xml", "OpenVINO IR"), ("model.tflite", "TFLite")):
+            with self.subTest(file):
+                (self.home / "own.toml").write_text(own.replace("model.onnx", file))
+                dry = self.fiel("tune", "own.toml", "--dry-run")
+                self.assertIn(f"{file} ({format_name})\n  input   x: float32 [1, 10]\n  output  y: float32 [1, 10]\n", dry.out, dry.err)
+                done = self.fiel("check", "own.toml", "--route", "engine=openvino NUM_STREAMS=1", "--json")
+                self.assertEqual(done.status, 0, done.out + done.err)
+                self.assertEqual(json.loads(done.out)["gate"]["samples_seen"], 80)
+                proposed = self.fiel("init", file)
+                self.assertIn('engines  = ["openvino"]', proposed.out, proposed.err)
+                self.assertIn('"x": np.zeros(', proposed.err)
+                guessed = self.fiel("tune", file, "--data", "tuning", "--dry-run")
+                self.assertEqual(guessed.status, 0, guessed.err)
+        self.assertIn("no variants of the model by fiel: it is no ONNX model", self.fiel("routes", "own.toml").out)
 
     def test_what_no_engine_can_read_costs_its_candidate_only(self):
         self.assertIn(self.check("text", 8)["status"], ("unsupported", "build_error"))

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import sys
 import tomllib
 import unittest
 from pathlib import Path
@@ -12,6 +13,9 @@ import fastjsonschema
 from harness import BIN, Case, SPEED, knob, script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import contract_page  # noqa: E402
+
 NOWHERE = "z" * 20  # near no key, so that fiel lists those that it knows
 
 
@@ -122,6 +126,9 @@ class ContractKeys(Case):
         known = {(table, key) for table, key in self.known_to_fiel()
                  if not any(name == f"{table}.{key}".lstrip(".") or name.startswith(f"{table}.{key}.".lstrip(".")) for name in tables)}
         self.assertEqual(known ^ (page - {("model.shape", "weight")}), set(), "docs/contract.md and src/contract differ")
+
+    def test_the_page_is_written_from_the_schema(self):
+        self.assertEqual((ROOT / "docs/contract.md").read_text(), contract_page.written(), "tests/contract_page.py writes it anew")
 
     def test_contracts_that_fiel_takes_fit_and_those_it_refuses_do_not(self):
         check = validator("contract")

@@ -47,6 +47,9 @@ class Trtexec(Case):
         self.assert_winner(run, "route.copy_ppg=off")
         self.assertAlmostEqual(run.show()["speedup"]["estimate"], 1.2 / 0.8, delta=0.05)  # of the latency with transfers
         self.assertEqual(run.candidate("route.copy_ppg=never")["kind"], "non_finite")
+        told = run.candidate("route.copy_ppg=off")["accelerator"]
+        self.assertAlmostEqual(told["p50_us"], 600, delta=60)  # what the GPU computes, without transfers
+        self.assertEqual(told["memory_bytes"], 8 << 20)
         crashed = run.candidate("route.match_mha=off")
         self.assertEqual(crashed["kind"], "build_error")
         self.assertIn("signal 11", crashed["reason"])
