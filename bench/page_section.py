@@ -6,6 +6,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "reliability.md"
 
 
+def read_section(name, page_file=PAGE):
+    _, _, rest = page_file.read_text().partition(f"<!-- {name}: from here -->\n")
+    return rest.partition(f"<!-- {name}: to here -->")[0]
+
+
 def write_section(name, text, page_file=PAGE):
     first, last = f"<!-- {name}: from here -->\n", f"<!-- {name}: to here -->"
     page = page_file.read_text()

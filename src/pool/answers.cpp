@@ -30,7 +30,7 @@ constexpr std::int64_t kMaxLatencies = 16'000'000;  // ten seconds of 1 us infer
 constexpr int kMaxParallelRequests = 4096;
 constexpr std::size_t kMaxKnobs = 1000;
 constexpr std::size_t kMaxNameBytes = 255;
-constexpr std::size_t kMaxReadBackBytes = std::size_t{512} << 10;  // of a build or a load: every record of a candidate keeps it
+constexpr std::size_t kMaxReadBackBytes = std::size_t{128} << 10;  // of a build or a load: every record of a candidate keeps it
 
 template <class... Args>
 std::unexpected<Error> lie(fmt::format_string<Args...> text, Args&&... args) {

@@ -20,10 +20,14 @@ class Environment(Case):
     def decided(self, run):
         return {key: value for key, value in decisions(run).items() if key != "openings"}
 
+    once = None
+
     def unbroken(self):
-        run = self.project(ENGINE, "unbroken").tune()
-        self.assert_winner(run, "SPEED=fast")
-        return self.decided(run)
+        if Environment.once is None:
+            run = self.project(ENGINE, "unbroken").tune()
+            self.assert_winner(run, "SPEED=fast")
+            Environment.once = self.decided(run)
+        return self.once
 
     @unittest.skipUnless(can_mount(), "mounting needs unshare and user namespaces, which are not to be had here")
     def test_a_folder_that_became_read_only(self):
@@ -77,8 +81,7 @@ class Environment(Case):
     @unittest.skipUnless(MACHINE.exists(), f"{MACHINE} is not built (it does not go with sanitizers)")
     def test_no_memory_for_another_process(self):
         unbroken = self.unbroken()
-        for number, error, words in ((1, errno.ENOMEM, "memory"), (3, errno.EAGAIN, "too many processes"), (8, errno.ENOMEM, "memory"),
-                                     (14, errno.EAGAIN, "too many processes")):
+        for number, error, words in ((1, errno.ENOMEM, "memory"), (4, errno.EAGAIN, "too many processes"), (14, errno.ENOMEM, "memory")):
             with self.subTest(number=number):
                 project = self.project(ENGINE, f"alone{number}")
                 self.machine(project, FIEL_SEAM_START=f"{number}:{error}")
