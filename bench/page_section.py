@@ -1,13 +1,19 @@
-"""A part of docs/reliability.md that a bench writes: between "<!-- bench/NAME: from here -->" and "... to here -->"."""
+"""A part of docs/reliability.md, or of another page, that a bench writes: between "<!-- bench/NAME: from here -->" and "... to here -->"."""
 
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/reliability.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = DOCS / "reliability.md"
 
 
-def write_section(name, text):
+def read_section(name, page_file=PAGE):
+    _, _, rest = page_file.read_text().partition(f"<!-- {name}: from here -->\n")
+    return rest.partition(f"<!-- {name}: to here -->")[0]
+
+
+def write_section(name, text, page_file=PAGE):
     first, last = f"<!-- {name}: from here -->\n", f"<!-- {name}: to here -->"
-    page = PAGE.read_text()
-    assert page.count(first) == page.count(last) == 1, f"{PAGE} has no place for {name}"
+    page = page_file.read_text()
+    assert page.count(first) == page.count(last) == 1, f"{page_file} has no place for {name}"
     head, _, rest = page.partition(first)
-    PAGE.write_text(head + first + text + last + rest.partition(last)[2])
+    page_file.write_text(head + first + text + last + rest.partition(last)[2])

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <cerrno>
 #include <vector>
+
+#include "base/regular_file.h"
 
 namespace fiel {
 
@@ -50,15 +53,15 @@ std::string sha256_hex(std::string_view text) { return Sha256().update(text).hex
 namespace {
 
 Result<> add_file(Sha256& digest, const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
-  std::vector<char> buffer(1 << 20);
-  while (file) {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    digest.update(std::string_view(buffer.data(), static_cast<std::size_t>(file.gcount())));
+  const RegularFile file = FIEL_TRY(open_regular(path, Links::kFollowed));
+  std::vector<std::byte> buffer(1 << 20);
+  for (;;) {
+    const ssize_t got = ::read(file.descriptor.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(file_error("read", path, errno));
+    if (got == 0) return {};
+    digest.update(std::span<const std::byte>(buffer.data(), static_cast<std::size_t>(got)));
   }
-  if (file.bad()) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
-  return {};
 }
 
 }  // namespace

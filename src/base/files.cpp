@@ -13,6 +13,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/regular_file.h"
+#include "base/survivor.h"
 #include "base/sync.h"
 
 namespace fiel {
@@ -72,6 +74,10 @@ std::string_view hint_for(int error_number) {
     case EMFILE:
     case ENFILE:
       return "raise the limit on open files (ulimit -n)";
+    case ENOMEM:
+      return "free some memory: end other programs, or raise the limit that holds here";
+    case EAGAIN:
+      return "there are too many processes: end some, or raise the limit (ulimit -u)";
     default:
       return "";
   }
@@ -108,16 +114,12 @@ Error file_error(std::string_view act, const fs::path& path, int error_number) {
 }
 
 Result<std::string> read_text(const fs::path& path, std::int64_t max_bytes) {
-  const Fd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!descriptor.is_open()) return std::unexpected(file_error("read", path, errno));
-  return read_all(descriptor, path, max_bytes);
+  const RegularFile file = FIEL_TRY(open_regular(path, Links::kFollowed));
+  return read_all(file.descriptor, path, max_bytes);
 }
 
 Result<std::string> read_tail(const fs::path& path, std::int64_t from, std::int64_t max_bytes) {
-  const Fd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!descriptor.is_open()) return std::unexpected(file_error("read", path, errno));
-  const off_t end = ::lseek(descriptor.get(), 0, SEEK_END);
-  if (end < 0) return std::unexpected(file_error("read", path, errno));
+  const auto [descriptor, end] = FIEL_TRY(open_regular(path, Links::kFollowed));
   std::string text(static_cast<std::size_t>(std::clamp<std::int64_t>(end - from, 0, max_bytes)),
                    '\0');
   const off_t start = end - static_cast<off_t>(text.size());
@@ -141,7 +143,8 @@ Result<> write_atomic(const fs::path& path, std::string_view bytes) {
 }
 
 Result<OverWriter> OverWriter::open(const fs::path& path) {
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  // No link is followed and no pipe waited for: another program may have had the file in between.
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
   if (!file.is_open()) return std::unexpected(file_error("write", path, errno));
   return OverWriter(path, std::move(file));
 }
@@ -168,28 +171,6 @@ Result<> ensure_folder(const fs::path& path) {
   return {};
 }
 
-Result<> remove_tree(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (!error) return {};
-  // A folder without write permission holds its children; give ourselves permission and try once
-  // more.
-  std::error_code ignored;
-  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow,
-                  ignored);
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it(path, options, ignored), end; it != end;
-       it.increment(ignored)) {
-    if (ignored) break;
-    std::error_code each;
-    if (it->is_symlink(each) || !it->is_directory(each)) continue;
-    fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, each);
-  }
-  fs::remove_all(path, error);
-  if (error) return std::unexpected(file_error("remove", path, error.value()));
-  return {};
-}
-
 Result<std::int64_t> free_bytes(const fs::path& path) {
   struct statvfs facts{};
   if (::statvfs(path.c_str(), &facts) != 0)
@@ -207,6 +188,7 @@ Result<TempFolder> TempFolder::create(const fs::path& parent, std::string_view p
   if (::mkdtemp(name.data()) == nullptr) {
     return std::unexpected(file_error("make a temporary folder in", where, errno));
   }
+  tell_survivor(Fate::kBegan, fs::path(name));
   return TempFolder(name);
 }
 
@@ -216,7 +198,9 @@ TempFolder& TempFolder::operator=(TempFolder&& other) noexcept {
 }
 
 TempFolder::~TempFolder() {
-  if (!path_.empty()) (void)remove_tree(path_);
+  if (path_.empty()) return;
+  (void)remove_tree(path_);
+  tell_survivor(Fate::kEnded, path_);
 }
 
 Result<FileLock> FileLock::acquire(const fs::path& path) {

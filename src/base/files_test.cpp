@@ -1,11 +1,15 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "base/regular_file.h"
 
 namespace fiel {
 namespace {
@@ -76,6 +80,8 @@ TEST(Files, AFullDiskAndAQuotaAreSaidWithPathAndAdvice) {
   EXPECT_THAT(file_error("write", "/run/x", EDQUOT).hint, HasSubstr("free some space"));
   EXPECT_THAT(file_error("write", "/run/x", EROFS).hint, HasSubstr("who may write there"));
   EXPECT_THAT(file_error("open", "/run/x", EMFILE).hint, HasSubstr("ulimit -n"));
+  EXPECT_THAT(file_error("start", "x", ENOMEM).hint, HasSubstr("memory"));
+  EXPECT_THAT(file_error("start", "x", EAGAIN).hint, HasSubstr("ulimit -u"));
 }
 
 TEST(Files, TheTailStartsNotBeforeFrom) {
@@ -101,6 +107,73 @@ TEST(Files, ReadOnlyFoldersAreRemovedAndLinksNotFollowed) {
   }
   EXPECT_FALSE(fs::exists(gone));
   EXPECT_TRUE(fs::exists(kept.path() / "precious"));
+}
+
+TEST(Files, ATreeDeeperThanWeHaveDescriptorsIsRemoved) {
+  const auto folder = make_folder();
+  const auto tree = folder.path() / "tree";
+  ASSERT_TRUE(ensure_folder(tree));
+  const int here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::chdir(tree.c_str()), 0);
+  for (int depth = 0; depth < 3000; ++depth) {  // its path has 30,000 bytes, which no call takes
+    ASSERT_EQ(::mkdir("some-depth", 0755), 0);
+    ASSERT_EQ(::chdir("some-depth"), 0);
+    ASSERT_EQ(::symlink("/etc", "link"), 0);
+  }
+  ASSERT_EQ(::fchdir(here), 0);
+  ::close(here);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{64, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const auto removed = remove_tree(tree);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(removed) << removed.error().message;
+  EXPECT_FALSE(fs::exists(tree));
+}
+
+TEST(Files, WhatLiesAtDifferentDepthsUnderEqualNamesIsRemoved) {
+  const auto folder = make_folder();
+  for (const char* below : {"t/a/a/a", "t/b/a/a", "t/a/b/a", "t/.gone.1/a/.gone.2/a"}) {
+    ASSERT_TRUE(ensure_folder(folder.path() / below));
+    ASSERT_TRUE(write_atomic(folder.path() / below / "f", "x"));
+  }
+  ASSERT_TRUE(write_atomic(folder.path() / "t/.gone.2", "a file"));
+  EXPECT_TRUE(remove_tree(folder.path() / "t"));
+  EXPECT_FALSE(fs::exists(folder.path() / "t"));
+  EXPECT_TRUE(remove_tree(folder.path() / "t")) << "what is not there is removed";
+}
+
+TEST(Files, APipeIsNotWaitedFor) {
+  const auto folder = make_folder();
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto links : {Links::kFollowed, Links::kRefused}) {
+    const auto opened = open_regular(pipe, links);
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.error().message, HasSubstr("no regular file"));
+  }
+  EXPECT_FALSE(read_text(pipe));
+  EXPECT_FALSE(read_tail(pipe, 0, 10));
+  EXPECT_FALSE(OverWriter::open(pipe));
+  EXPECT_FALSE(open_regular(folder.path(), Links::kFollowed));
+}
+
+TEST(Files, LinksOfOthersAreNotFollowed) {
+  const auto folder = make_folder();
+  ASSERT_TRUE(ensure_folder(folder.path() / "home"));
+  ASSERT_TRUE(write_atomic(folder.path() / "home/file", "secret"));
+  fs::create_symlink(folder.path() / "home/file", folder.path() / "link");
+  fs::create_directory_symlink(folder.path() / "home", folder.path() / "out");
+  for (const char* name : {"link", "out/file"}) {
+    EXPECT_TRUE(open_regular(folder.path() / name, Links::kFollowed));
+    const auto refused = open_regular(folder.path() / name, Links::kRefused);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("link"));
+  }
+  EXPECT_EQ(open_regular(folder.path() / "home/file", Links::kRefused)->bytes, 6);
+  EXPECT_FALSE(OverWriter::open(folder.path() / "link"));
+  EXPECT_EQ(read_text(folder.path() / "home/file").value(), "secret");
 }
 
 TEST(Files, EnsureFolderRefusesAFile) {

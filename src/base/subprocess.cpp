@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/launch.h"
 #include "base/proc.h"
+#include "base/survivor.h"
 
 extern char** environ;
 
@@ -105,6 +106,7 @@ Result<Child> Child::start(const ChildSpec& spec) {
   environment.push_back(child.mark_);
   Launched launched = FIEL_TRY(launch(spec, std::move(environment)));
   child.pid_ = launched.pid;
+  tell_survivor(Fate::kBegan, child.pid_);
   if (!remember(child.pid_)) {
     return fail(ErrorKind::kEnvironment, "cannot keep more than 256 child processes");
   }
@@ -174,6 +176,7 @@ ExitState Child::end(double grace_seconds) {
     nap_one_millisecond();
   } while (steady_seconds() < deadline);
   forget(pid_);
+  tell_survivor(Fate::kEnded, pid_);
   pid_ = 0;
   output_.close();
   errors_.close();

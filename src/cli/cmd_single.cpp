@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 #include "stats/e_process.h"
 #include "stats/quantiles.h"
 #include "tune/one_off.h"
+#include "tune/propose_limits.h"
+#include "tune/rebuild.h"
 #include "tune/single.h"
 
 namespace fiel {
@@ -21,6 +24,8 @@ struct SingleArguments {
   std::string route;
   bool json = false;
   int sessions = 20;
+  int rebuilds = 0;
+  bool propose_limits = false;
   std::uint64_t seed = 1;
 };
 
@@ -67,12 +72,24 @@ std::string accuracy_text(const Json& candidate) {
 }
 
 Result<ExitStatus> run_check(const SingleArguments& arguments, const Cli& cli) {
+  if (arguments.route.empty() && !arguments.propose_limits) {
+    return fail(ErrorKind::kUsage, "which route?", "--route 'engine=openvino NUM_STREAMS=2', or --propose-limits");
+  }
   return in_workshop(arguments, cli, [&](Lab& lab) -> Result<ExitStatus> {
+    if (arguments.propose_limits) return print_result(FIEL_TRY(propose_limits(lab)).toml());
     const CheckResult result = FIEL_TRY(check_route(lab, arguments.route));
-    const Json candidate = candidate_json(lab, result.id);
-    const ExitStatus printed = print_result(arguments.json ? candidate.dump(1) + "\n" : accuracy_text(candidate));
+    Json candidate = candidate_json(lab, result.id);
+    std::string text = accuracy_text(candidate);
+    bool admissible = result.admissible;
+    if (admissible && arguments.rebuilds > 0) {
+      const auto builds = FIEL_TRY(rebuild(lab, result.id, arguments.rebuilds));
+      candidate["rebuilds"] = to_json(builds);
+      text += describe(builds);
+      admissible = std::ranges::all_of(builds, &Rebuilt::admissible);
+    }
+    const ExitStatus printed = print_result(arguments.json ? candidate.dump(1) + "\n" : text);
     if (printed != ExitStatus::kDecided) return printed;
-    return result.admissible ? ExitStatus::kDecided : ExitStatus::kInaccurate;
+    return admissible ? ExitStatus::kDecided : ExitStatus::kInaccurate;
   });
 }
 
@@ -119,7 +136,7 @@ CLI::App* add_single(CLI::App& app, Cli& cli, const char* name, const char* help
                      Result<ExitStatus> (*run)(const SingleArguments&, const Cli&)) {
   CLI::App* command = app.add_subcommand(name, help);
   command->add_option("CONTRACT", arguments.contract, "contract.toml")->required();
-  command->add_option("--route", arguments.route, "e.g. 'engine=openvino NUM_STREAMS=2'")->required();
+  command->add_option("--route", arguments.route, "e.g. 'engine=openvino NUM_STREAMS=2'");
   command->add_flag("--json", arguments.json, "the result as one JSON document");
   command->add_option("--seed", arguments.seed, "order of samples and rounds")->capture_default_str();
   command->callback([&arguments, &cli, run] {
@@ -133,12 +150,19 @@ CLI::App* add_single(CLI::App& app, Cli& cli, const char* name, const char* help
 void add_check(CLI::App& app, Cli& cli) {
   static SingleArguments arguments;
   add_single(app, cli, "check", "Judge one route against the accuracy contract (on the tuning set)", arguments, run_check);
+  CLI::App* command = app.get_subcommand("check");
+  command->add_option("--rebuilds", arguments.rebuilds, "build it so many times more: the same bytes, as accurate, as fast?")
+      ->check(CLI::Range(0, 100));
+  command->add_flag("--propose-limits", arguments.propose_limits,
+                    "print [[accuracy.tensor]] limits from what right answers differ by; needs no --route");
 }
 
 void add_bench(CLI::App& app, Cli& cli) {
   static SingleArguments arguments;
-  add_single(app, cli, "bench", "Time one route against the baseline, in interleaved fresh processes", arguments, run_bench)
-      ->add_option("--sessions", arguments.sessions, "at most so many")
+  CLI::App* command = add_single(app, cli, "bench", "Time one route against the baseline, in interleaved fresh processes",
+                                 arguments, run_bench);
+  command->get_option("--route")->required();
+  command->add_option("--sessions", arguments.sessions, "at most so many")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/interrupt.h"
+#include "base/survivor.h"
 #include "cli/command.h"
 #include "tune/version.h"
 
@@ -28,6 +29,8 @@ int main(int argc, char** argv) {
   // Outputs come and go chunk by chunk: memory that is given back to the system each time has to be cleared anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that glibc takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  const auto survivor = fiel::Survivor::start();
+  if (!survivor) return static_cast<int>(fiel::report_error(survivor.error()));
   auto interrupt = fiel::Interrupt::install();
   if (!interrupt) return static_cast<int>(fiel::report_error(interrupt.error()));
   fiel::Cli cli{.cancel_fd = interrupt->cancel_fd()};

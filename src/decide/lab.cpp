@@ -1,9 +1,11 @@
 #include "decide/lab.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
@@ -11,6 +13,7 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "model/npy.h"
+#include "pool/group_watch.h"
 
 namespace fiel {
 namespace {
@@ -18,6 +21,8 @@ namespace {
 // Outputs of one chunk lie on disk, then in memory, until they are scored: this bounds both.
 constexpr std::int64_t kChunkBytes = std::int64_t{192} << 20;
 constexpr std::int64_t kLeastFreeBytes = std::int64_t{1} << 20;  // below that, a failure may well be the disk's
+constexpr std::int64_t kLeastMemory = std::int64_t{4} << 30;  // where the kernel does not tell how much there is
+constexpr std::int64_t kMemoryShare = 3;  // of it that outputs may take, beside the reference's and the worker itself
 constexpr int kMaxChunk = 256;  // keeps a request line below the protocol's 4 MiB
 
 }  // namespace
@@ -110,10 +115,15 @@ Outcome<Live> start_live(Lab& lab, int id) {
 Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files) {
   std::vector<SampleOutputs> outputs;
   outputs.reserve(files.size());
+  // A file may be said to be larger than any disk without taking room on one: it is memory that it would take.
+  std::int64_t left = memory_of_nearly_all().value_or(kLeastMemory) / kMemoryShare;
   for (const OutputFiles& sample : files) {
     SampleOutputs read{.index = sample.index, .tensors = {}};
     for (const auto& [name, path] : sample.files) {
-      auto tensor = read_npy(path);
+      std::error_code code;
+      left -= static_cast<std::int64_t>(std::filesystem::file_size(path, code));
+      if (!code && left < 0) return fail(ErrorKind::kProtocol, "the outputs of one request take more memory than there is");
+      auto tensor = read_npy(path, Links::kRefused);
       if (!tensor) return std::unexpected(std::move(tensor).error().with_context("output " + name));
       read.tensors.emplace(name, std::move(*tensor));
     }
@@ -137,6 +147,12 @@ Outcome<std::vector<SampleOutputs>> read_chunk(const InferResult& result) {
   if (outputs) return std::move(*outputs);
   return Failure{.kind = FailureKind::kProtocol, .message = outputs.error().message, .phase = "infer",
                  .log_tail = {}, .exit_status = {}, .signal = {}};
+}
+
+// 0: files can be opened. Which, when it can't, is no fault of a candidate's.
+int error_of_opening_a_file() {
+  const Fd any(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return any.is_open() ? 0 : errno;
 }
 
 // Pieces of `order` of at most `step`, which end at `stops` too.
@@ -201,6 +217,11 @@ Result<> check_artifact(const Lab& lab, const std::string& digest) {
 Result<> stop_if_not_its_fault(const Lab& lab, const Failure& failure) {
   if (failure.kind == FailureKind::kCancelled) return fail(ErrorKind::kCancelled, "interrupted");
   if (lab.broken) return std::unexpected(*lab.broken);
+  // A candidate's process that could not even be started: no memory for it, too many processes, the program is gone.
+  if (failure.kind == FailureKind::kEnvironment && failure.phase == "start") {
+    return fail(ErrorKind::kEnvironment, failure.message, "nothing was recorded of it");
+  }
+  if (const int lacks = error_of_opening_a_file(); lacks != 0) return std::unexpected(file_error("open", "any file", lacks));
   const auto left = free_bytes(lab.folder);
   if (left && *left < kLeastFreeBytes) {
     return fail(ErrorKind::kEnvironment,

@@ -138,8 +138,8 @@ Result<std::optional<Failure>> infer_set(Lab& lab, Live& live, const SampleSet& 
 
 Result<std::vector<SampleOutputs>> read_outputs(std::span<const OutputFiles> files);
 
-/// Cancellation, a full disk and an artifact that is not what was built stop the run with an Error and leave no record;
-/// every other failure is the candidate's own.
+/// Cancellation, a full disk, no more processes or open files, and an artifact that is not what was built stop the run with an
+/// Error and leave no record; every other failure is the candidate's own.
 Result<> stop_if_not_its_fault(const Lab& lab, const Failure& failure);
 /// The artifact still has the bytes that its digest names; kCorrupt if not.
 Result<> check_artifact(const Lab& lab, const std::string& digest);

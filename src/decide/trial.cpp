@@ -6,9 +6,9 @@
 
 #include "base/digest.h"
 #include "base/files.h"
-#include "base/printable.h"
 #include "base/sync.h"
 #include "base/units.h"
+#include "decide/artifact.h"
 #include "decide/rounds.h"
 #include "decide/variants.h"
 #include "journal/record.h"
@@ -68,19 +68,6 @@ Json with_outcome(Json body, const Failure& failure) {
   return body;
 }
 
-// What a build left besides files and folders, in words; empty: nothing. Who reads or ships an artifact would follow a link
-// out of it, and wait for ever at a pipe.
-std::string stranger_in(const std::filesystem::path& folder) {
-  std::error_code code;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, code)) {
-    const auto status = entry.symlink_status(code);
-    if (std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status)) continue;
-    return fmt::format("it left something in its artifact that is no file: {}",
-                       printable(entry.path().lexically_relative(folder).string()));
-  }
-  return {};
-}
-
 // Moves what the build left to its place by digest; the same bytes may be there already. They are on the disk before the
 // journal says so.
 Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::filesystem::path& from) {
@@ -131,8 +118,8 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   const BuildResult& built = std::get<BuildResult>(answer);
   body["build_peak_memory_bytes"] = worker.usage().peak_memory_bytes;
   say_bye(worker);
-  if (const std::string stranger = stranger_in(artifact); !stranger.empty()) {
-    return with_outcome(std::move(body), CandidateStatus::kMistrusted, stranger);
+  if (const std::string unfit = why_no_artifact(artifact); !unfit.empty()) {
+    return with_outcome(std::move(body), CandidateStatus::kMistrusted, unfit);
   }
   const auto [digest, bytes] = FIEL_TRY(keep_artifact(lab, artifact));
   body["artifact"] = digest;
@@ -157,11 +144,8 @@ std::string build_over_limit(const Limits& limits, const Json& body) {
   return {};
 }
 
-}  // namespace
-
-Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vector<std::string>& roles) {
-  const std::string text = to_string(route);
-  if (const auto known = lab.by_route.find(text); known != lab.by_route.end()) return known->second;
+// With the next free id. Where the text is not the route's own, it is one that no route is written like.
+Result<int> add_candidate(Lab& lab, const BuildRoute& route, const std::string& text, const std::vector<std::string>& roles) {
   const int id = static_cast<int>(lab.by_route.size()) + 1;
   FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}", id), "candidate", [&]() -> Result<Record> {
     return Record{.body = {{"id", id},
@@ -171,6 +155,18 @@ Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vec
   }));
   lab.by_route[text] = id;
   return id;
+}
+
+}  // namespace
+
+Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vector<std::string>& roles) {
+  const std::string text = to_string(route);
+  if (const auto known = lab.by_route.find(text); known != lab.by_route.end()) return known->second;
+  return add_candidate(lab, route, text, roles);
+}
+
+Result<int> register_rebuild(Lab& lab, const BuildRoute& route, int number) {
+  return add_candidate(lab, route, fmt::format("{} (build {})", to_string(route), number), {"rebuilt"});
 }
 
 Result<> build_candidate(Lab& lab, int id) {
@@ -206,18 +202,10 @@ Result<int> adopt_candidate(Lab& lab, const BuildRoute& route, const Adopted& bu
   }
   if (code) return fail(ErrorKind::kEnvironment, fmt::format("cannot copy {}: {}", built.artifact.string(), code.message()));
   FIEL_TRY(check_artifact(lab, built.digest));
-  const int id = static_cast<int>(lab.by_route.size()) + 1;
-  const std::string text = to_string(route) + " (sealed)";  // no route is written like that
-  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}", id), "candidate", [&]() -> Result<Record> {
-    return Record{.body = {{"id", id},
-                           {"digest", candidate_digest(lab, route)},
-                           {"route", {{"engine", route.engine}, {"settings", route.settings}, {"text", text}}},
-                           {"roles", Json::array({"sealed"})}}};
-  }));
+  const int id = FIEL_TRY(add_candidate(lab, route, to_string(route) + " (sealed)", {"sealed"}));
   FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/build", id), "build", [&]() -> Result<Record> {
     return Record{.body = with_outcome({{"id", id}, {"artifact", built.digest}}, CandidateStatus::kTried, "")};
   }));
-  lab.by_route[text] = id;
   return id;
 }
 

@@ -9,6 +9,9 @@ namespace fiel {
 /// Registers a route as a candidate with the next free id; a route that is known gets its old id.
 Result<int> register_candidate(Lab& lab, const BuildRoute& route, const std::vector<std::string>& roles);
 
+/// The same route once more, as a candidate of its own: what comes out of a build is known only when it was built.
+Result<int> register_rebuild(Lab& lab, const BuildRoute& route, int number);
+
 /// Build, export and identify; sets the status. A duplicate of an earlier candidate is found here.
 Result<> build_candidate(Lab& lab, int id);
 

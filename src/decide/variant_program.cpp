@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/printable.h"
 #include "base/subprocess.h"
+#include "decide/artifact.h"
 #include "decide/variant_record.h"
 #include "model/model_file.h"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 fs::path model_in(const fs::path& folder) {
   for (const char* name : {"model.onnx", "model.xml"}) {
     std::error_code code;
-    if (fs::is_regular_file(folder / name, code)) return folder / name;
+    if (fs::is_regular_file(fs::symlink_status(folder / name, code))) return folder / name;  // no link: it would lead out
   }
   return {};
 }
@@ -26,8 +27,7 @@ fs::path model_in(const fs::path& folder) {
 // Nothing: it left a model.
 Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const fs::path& folder) {
   lab.progress.step(fmt::format("variant {}: `{}` makes it", variant.name, printable(fmt::format("{}", fmt::join(variant.program, " ")))));
-  std::error_code code;
-  fs::remove_all(folder, code);
+  FIEL_TRY(remove_tree(folder));
   FIEL_TRY(ensure_folder(folder));
   std::vector<std::string> argv = variant.program;
   for (const fs::path& path : {lab.model.path, lab.contract.calibration, folder}) argv.push_back(fs::absolute(path).string());
@@ -39,12 +39,17 @@ Result<std::optional<Failure>> run(Lab& lab, const VariantFile& variant, const f
                                  .cancel_fd = lab.cancel_fd,
                                  .confinement = std::move(confinement)});
   if (!done) {
-    if (done.error().kind == ErrorKind::kCancelled) return std::unexpected(std::move(done).error());
+    // That it could not even be started says nothing of what it would have made.
+    const bool not_its_fault = done.error().kind == ErrorKind::kCancelled || done.error().kind == ErrorKind::kEnvironment;
+    if (not_its_fault) return std::unexpected(std::move(done).error().with_context("variant " + variant.name));
     const auto kind = done.error().kind == ErrorKind::kTimeout ? FailureKind::kTimeout : FailureKind::kBuildError;
     return std::optional(variant_failure(kind, "its program: " + done.error().message));
   }
   const std::string tail = printable(done->errors_tail);
   if (!done->exit.is_success()) return std::optional(variant_failure(FailureKind::kBuildError, "its program ended with " + to_string(done->exit), tail));
+  if (const std::string unfit = why_no_artifact(folder); !unfit.empty()) {
+    return std::optional(variant_failure(FailureKind::kBuildError, "its program: " + unfit, tail));
+  }
   if (model_in(folder).empty()) return std::optional(variant_failure(FailureKind::kBuildError, "its program left no model.onnx or model.xml", tail));
   return std::optional<Failure>();
 }

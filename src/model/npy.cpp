@@ -1,9 +1,10 @@
 #include "model/npy.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "base/files.h"
 #include "model/npy_header.h"
@@ -38,23 +39,19 @@ std::vector<std::byte> format_npy(const TensorView& tensor) {
   return file;
 }
 
-Result<Tensor> read_npy(const std::filesystem::path& path) {
-  // Only regular files have a size to check against; a pipe or a device could also block for ever.
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(path, code)) {
-    return fail(ErrorKind::kEnvironment,
-                fmt::format("cannot read {}: no such file", path.string()));
-  }
-  const auto size = std::filesystem::file_size(path, code);
-  std::ifstream file(path, std::ios::binary);
-  if (code || !file)
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
-  const auto source = [&file](std::span<std::byte> target) -> Result<> {
-    file.read(reinterpret_cast<char*>(target.data()), static_cast<std::streamsize>(target.size()));
-    if (static_cast<std::size_t>(file.gcount()) != target.size()) return truncated();
+Result<Tensor> read_npy(const std::filesystem::path& path, Links links) {
+  const RegularFile file = FIEL_TRY(open_regular(path, links));
+  const auto source = [&](std::span<std::byte> target) -> Result<> {
+    while (!target.empty()) {
+      const ssize_t got = ::read(file.descriptor.get(), target.data(), target.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return std::unexpected(file_error("read", path, errno));
+      if (got == 0) return truncated();
+      target = target.subspan(static_cast<std::size_t>(got));
+    }
     return {};
   };
-  auto tensor = read_npy_array(source, static_cast<std::int64_t>(size));
+  auto tensor = read_npy_array(source, file.bytes);
   if (!tensor) return std::unexpected(std::move(tensor).error().with_context(path.string()));
   return tensor;
 }

@@ -7,13 +7,14 @@
 #include <map>
 #include <span>
 
+#include "base/regular_file.h"
 #include "model/tensor.h"
 
 namespace fiel {
 
 Result<Tensor> parse_npy(std::span<const std::byte> file);
 std::vector<std::byte> format_npy(const TensorView& tensor);
-Result<Tensor> read_npy(const std::filesystem::path& path);
+Result<Tensor> read_npy(const std::filesystem::path& path, Links links = Links::kFollowed);
 /// Over a file that is there (base/files.h, OverWriter); not durable.
 Result<> write_npy(const std::filesystem::path& path, const TensorView& tensor);
 

@@ -1,8 +1,11 @@
 #include "model/npy.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "model/test_folder.h"
 
@@ -119,6 +122,33 @@ TEST(Npy, HostileHeadersAreRefusedBeforeMemoryIsTaken) {
   std::string long_header = with_header(good, 8, 2);
   long_header[10] = '\x7F';  // 8 MiB of header
   EXPECT_NE(message_of_array(long_header).find("its header claims"), std::string::npos);
+}
+
+TEST(Npy, ANameThatIsNowAPipeNowALinkAndNowAFileHoldsNobodyUp) {
+  const TestFolder folder;
+  const Tensor tensor{DType::kUInt8, {1}, {std::byte{7}}};
+  ASSERT_TRUE(write_npy(folder / "file", tensor.view()));
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("file", folder / "link");
+  std::atomic<bool> done = false;
+  std::thread worker([&] {  // renaming is atomic: whoever looks sees one of the three
+    for (std::int64_t i = 0; !done; ++i) {
+      const char* names[] = {"file", "pipe", "link"};
+      const auto from = folder / names[i % 3];
+      std::error_code code;
+      std::filesystem::rename(from, folder / "name", code);
+      std::filesystem::rename(folder / "name", from, code);
+    }
+  });
+  int read = 0, refused = 0;
+  for (int i = 0; i < 100'000 && (read < 20 || refused < 20); ++i) {
+    const auto result = read_npy(folder / "name", Links::kRefused);
+    ++(result ? read : refused);
+    EXPECT_TRUE(!result || result->bytes == tensor.bytes);
+  }
+  done = true;
+  worker.join();
+  EXPECT_GE(read, 20);
 }
 
 TEST(Npy, AnyTruncationIsAnError) {

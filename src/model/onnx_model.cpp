@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/digest.h"
+#include "base/printable.h"
 #include "model/onnx_dtype.h"
 #include "model/onnx_external.h"
 #include "onnx-ml.pb.h"
@@ -99,7 +100,7 @@ ModelPort to_port(const onnx::ValueInfoProto& info) {
   for (const auto& dim : tensor.shape().dim()) {
     // Some exporters write -1 where they mean a dynamic axis.
     const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
-    port.dims->push_back({fixed ? dim.dim_value() : -1, dim.dim_param()});
+    port.dims->push_back({fixed ? dim.dim_value() : -1, printable(dim.dim_param())});
   }
   return port;
 }
@@ -113,6 +114,9 @@ Result<std::vector<ModelPort>> to_ports(
     if (initializers.contains(info.name())) continue;
     if (info.name().empty())
       return refuse(fmt::format("one of its {}s has no name", kind), "export it again");
+    if (printable(info.name()) != info.name()) {  // it goes into messages, records and files of others
+      return refuse(fmt::format("the name of one of its {}s is no text: '{}'", kind, excerpt(info.name(), 100)), "export it again");
+    }
     if (!names.insert(info.name()).second) {
       return refuse(fmt::format("it has two {}s named '{}'", kind, info.name()), "export it again");
     }
@@ -186,8 +190,8 @@ Result<OnnxModel> read(const fs::path& path) {
   for (const auto& opset : proto.opset_import()) {
     if (opset.domain().empty() || opset.domain() == "ai.onnx") model.opset = opset.version();
   }
-  model.producer = proto.producer_name();
-  if (!proto.producer_version().empty()) model.producer += " " + proto.producer_version();
+  model.producer = printable(proto.producer_name());
+  if (!proto.producer_version().empty()) model.producer += " " + printable(proto.producer_version());
   for (const auto& entry : proto.metadata_props()) model.metadata[entry.key()] = entry.value();
 
   const auto initializers = initializer_names(proto.graph());
@@ -216,8 +220,10 @@ Result<OnnxModel> read_onnx_model(const fs::path& path) {
   std::error_code code;
   const fs::path absolute = fs::absolute(path, code).lexically_normal();
   auto model = read(absolute);
-  if (!model) return std::unexpected(std::move(model).error().with_context(absolute.string()));
-  return model;
+  if (model) return model;
+  Error error = std::move(model).error().with_context(absolute.string());
+  error.message = printable(error.message);  // names of nodes and tensors are whatever the file says
+  return std::unexpected(std::move(error));
 }
 
 const ModelPort* find_port(const std::vector<ModelPort>& ports, std::string_view name) {

@@ -15,6 +15,7 @@
 
 #include "base/files.h"
 #include "base/printable.h"
+#include "base/regular_file.h"
 #include "protocol/channel.h"
 #include "protocol/message.h"
 
@@ -30,6 +31,7 @@ constexpr int kMaxParallelRequests = 4096;
 constexpr std::size_t kMaxKnobs = 1000;
 constexpr std::size_t kMaxNameBytes = 255;
 constexpr double kMostDeviceBytes = 1e15;  // beyond that nobody has memory
+constexpr std::size_t kMaxReadBackBytes = std::size_t{128} << 10;  // of a build or a load: every record of a candidate keeps it
 
 template <class... Args>
 std::unexpected<Error> lie(fmt::format_string<Args...> text, Args&&... args) {
@@ -95,6 +97,12 @@ Result<Effective> read_effective(const Json& answer) {
   if (answer.contains("graph_digest"))
     effective.graph_digest = FIEL_TRY(get_string(answer, "graph_digest"));
   return effective;
+}
+
+Result<> check_size(const Json& answer) {
+  const std::size_t bytes = dump_json(answer).size();
+  if (bytes > kMaxReadBackBytes) return lie("the answer has {} bytes", bytes);
+  return {};
 }
 
 // Names and values stand in build routes and sweeps, `NAME=[value|value] NAME=value`.
@@ -200,7 +208,8 @@ Result<std::vector<LoadedPort>> read_ports(const Json& answer, const char* key) 
   return ports;
 }
 
-// A regular file under its own name in `folder`: no way out of it by name or by link.
+// A regular file under its own name in `folder`: no way out of it by name or by link. Who opens it looks again (read_outputs),
+// since the worker can put something else in its place at any time.
 Result<fs::path> read_output_file(const Json& value, const fs::path& folder) {
   if (!value.is_string()) return lie("a file name is no string");
   const std::string name = value.get<std::string>();
@@ -256,15 +265,12 @@ Result<std::vector<OutputFiles>> read_outputs_list(const Json& answer, const fs:
 bool is_time(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 Result<std::vector<double>> read_latencies(const fs::path& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.is_open()) return lie("the latency file can't be read: {}", errno_words(errno));
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
-    return lie("the latency file is no regular file");
-  const std::int64_t bytes = facts.st_size;
+  const auto file = open_regular(path, Links::kRefused);
+  if (!file) return lie("the latency file: {}", file.error().message);
+  const std::int64_t bytes = file->bytes;
   if (bytes % 8 != 0 || bytes / 8 > kMaxLatencies)
     return lie("the latency file has {} bytes", bytes);
-  const std::string text = FIEL_TRY(read_text(fmt::format("/proc/self/fd/{}", file.get()), bytes));
+  const std::string text = FIEL_TRY(read_text(fmt::format("/proc/self/fd/{}", file->descriptor.get()), bytes));
   if (std::ssize(text) != bytes) return lie("the latency file is still being written");
   std::vector<double> latencies(static_cast<std::size_t>(bytes / 8));
   if (bytes > 0) std::memcpy(latencies.data(), text.data(), text.size());
@@ -347,6 +353,7 @@ Result<HelloResult> read_hello(const Json& answer) {
 
 Result<BuildResult> read_build(const Json& answer) {
   BuildResult result;
+  FIEL_TRY(check_size(answer));
   result.build_seconds = FIEL_TRY(read_seconds(answer, "build_seconds"));
   result.effective = FIEL_TRY(read_effective(answer));
   return result;
@@ -354,6 +361,7 @@ Result<BuildResult> read_build(const Json& answer) {
 
 Result<LoadResult> read_load(const Json& answer) {
   LoadResult result;
+  FIEL_TRY(check_size(answer));
   result.load_seconds = FIEL_TRY(read_seconds(answer, "load_seconds"));
   result.effective = FIEL_TRY(read_effective(answer));
   result.inputs = FIEL_TRY(read_ports(answer, "inputs"));

@@ -15,9 +15,9 @@ std::vector<std::string> fiel::fuzz_seeds() {
       "\n",
       R"({"id":3,"type":"result","load_seconds":0.5,"inputs":[{"name":"x","dtype":"float32","shape":[-1,4]}],"outputs":[{"name":"y","dtype":"float32","shape":[-1,4]}],"parallel_requests":1})"
       "\n",
-      R"({"id":4,"type":"result","seconds":0.1,"outputs":[{"sample":0,"files":{"y":"0.npy"}},{"sample":1,"files":{"y":"../1.npy"}}]})"
+      R"({"id":4,"type":"result","seconds":0.1,"outputs":[{"index":0,"files":{"y":"0.npy"}},{"index":1,"files":{"y":"../1.npy"}}]})"
       "\n",
-      R"({"id":5,"type":"result","count":5,"seconds":0.1,"latency_count":5,"warmup_seconds":[0.1,0.2],"outputs":[{"sample":0,"files":{"y":"0.npy"}}]})"
+      R"({"id":5,"type":"result","count":5,"seconds":0.1,"latency_count":5,"warmup_seconds":[0.1,0.2],"outputs":[{"index":0,"files":{"y":"0.npy"}}]})"
       "\n",
       R"({"id":6,"type":"result","nodes":[{"names":["conv","relu"],"seconds":0.001}]})"
       "\n",

@@ -17,6 +17,7 @@
 #include "base/printable.h"
 #include "base/proc.h"
 #include "base/subprocess.h"
+#include "pool/disk_watch.h"
 #include "pool/group_watch.h"
 #include "pool/worker.h"
 #include "protocol/channel.h"
@@ -41,9 +42,10 @@ constexpr std::int64_t kMaxProcesses = 512;  // engines have threads; some call 
 
 class ProcessWorker : public Worker {
  public:
-  ProcessWorker(Child child, const WorkerSpec& spec, std::int64_t log_start, int cancel_fd)
+  ProcessWorker(Child child, const WorkerSpec& spec, DiskWatch disk, std::int64_t log_start, int cancel_fd)
       : child_(std::move(child)),
         spec_(spec),
+        disk_(std::move(disk)),
         log_start_(log_start),
         cancel_fd_(cancel_fd),
         watch_(child_.pid()),
@@ -86,6 +88,7 @@ class ProcessWorker : public Worker {
 
   Child child_;
   WorkerSpec spec_;
+  DiskWatch disk_;
   std::int64_t log_start_;  // the log may hold earlier workers' words
   int cancel_fd_;
   GroupWatch watch_;
@@ -202,6 +205,11 @@ std::optional<Failure> ProcessWorker::over_limits() {
   }
   if (watch_.processes() > kMaxProcesses) {
     return condemn(FailureKind::kProtocol, fmt::format("it started more than {} processes", kMaxProcesses));
+  }
+  if (const std::string filled = disk_.look(); !filled.empty()) {
+    Failure full = condemn(FailureKind::kProtocol, filled);
+    disk_.clear();
+    return full;
   }
   if (log_bytes() <= kMaxLogBytes) return std::nullopt;
   Failure flood = condemn(FailureKind::kProtocol,
@@ -371,6 +379,7 @@ class ProcessPool : public WorkerPool {
     FIEL_TRY(ensure_folder(spec.scratch));
     struct stat facts{};
     const std::int64_t log_start = ::stat(spec.log.c_str(), &facts) == 0 ? facts.st_size : 0;
+    DiskWatch disk(spec);
     ChildSpec child_spec{.argv = spec.argv,
                          .environment = spec.environment,
                          .working_folder = spec.scratch,
@@ -389,7 +398,7 @@ class ProcessPool : public WorkerPool {
     }
     WorkerSpec bounded = spec;
     if (!bounded.memory_limit_bytes) bounded.memory_limit_bytes = memory_of_nearly_all();
-    return std::make_unique<ProcessWorker>(*std::move(child), bounded, log_start, cancel_fd_);
+    return std::make_unique<ProcessWorker>(*std::move(child), bounded, std::move(disk), log_start, cancel_fd_);
   }
 
   int cancel_fd_;

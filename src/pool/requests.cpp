@@ -65,6 +65,24 @@ Json samples_json(const SampleChoice& choice) {
   return to_json(samples);
 }
 
+// More than any answer has: so many are removed, not written over one by one from a list of all their names.
+constexpr std::size_t kMostLeft = 100'000;
+
+// Makes sure that a folder stands there which can be listed; the worker may have put anything in its place, or taken away the
+// right to read it.
+Result<Fd> open_output_folder(const Worker& worker, const fs::path& folder) {
+  std::error_code code;
+  fs::permissions(worker.scratch(), fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, code);
+  Fd opened;
+  for (int tries = 0; tries < 2 && !opened.is_open(); ++tries) {
+    if (tries > 0 || !fs::is_directory(fs::symlink_status(folder, code))) FIEL_TRY(remove_tree(folder));
+    FIEL_TRY(ensure_folder(folder));
+    opened = Fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  if (!opened.is_open()) return std::unexpected(file_error("open", folder, errno));
+  return opened;
+}
+
 // True where a file can stay to be written over: its first byte is changed, so that no reader takes it for an array.
 bool spoil(const fs::path& path) {
   const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -90,13 +108,16 @@ Result<fs::path> fresh_output_folder(const Worker& worker, std::string_view name
   if (!fs::exists(fs::symlink_status(folder, code))) fs::rename(spare_folder(worker, name), folder, code);
   // It is the worker's own, which may put a link to a folder of the user's in its place at any time: what is opened is
   // no link, and all that follows goes by what was opened.
-  if (!fs::is_directory(fs::symlink_status(folder, code))) FIEL_TRY(remove_tree(folder));
-  FIEL_TRY(ensure_folder(folder));
-  const Fd opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!opened.is_open()) return std::unexpected(file_error("open", folder, errno));
+  const Fd opened = FIEL_TRY(open_output_folder(worker, folder));
   std::vector<fs::path> left;
   const fs::path itself = fmt::format("/proc/self/fd/{}", opened.get());
-  for (fs::directory_iterator at(itself, code = {}), end; !code && at != end; at.increment(code)) left.push_back(at->path());
+  for (fs::directory_iterator at(itself, code = {}), end; !code && at != end; at.increment(code)) {
+    left.push_back(at->path());
+    if (left.size() <= kMostLeft) continue;
+    FIEL_TRY(remove_tree(folder));
+    FIEL_TRY(ensure_folder(folder));
+    return folder;
+  }
   for (const fs::path& path : left) {
     if (!spoil(path)) FIEL_TRY(remove_tree(path));
   }

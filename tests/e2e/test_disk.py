@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from harness import BIN, Case, SPEED, knob, script
+from test_hostile import FAST, hostile
 
 CAN_MOUNT = ["unshare", "--map-root-user", "--mount"]
 
@@ -45,6 +46,24 @@ class FullDisk(Case):
         self.assertEqual(result["verdict"], "improved")
         # Whoever lacked the disk was not blamed for it.
         self.assertNotIn("failed", {candidate["status"] for candidate in result["candidates"]})
+
+
+    def test_a_worker_that_fills_it_costs_its_own_candidate_only(self):
+        defect = knob("DEFECT", "none", "fills_disk", latency={"fills_disk": FAST})
+        project = hostile(self.project(script(SPEED, defect), "filled"))
+        small = project.folder / "small"
+        small.mkdir()
+        steps = f"""
+            mount -t tmpfs -o size=300m tmpfs {small}
+            "{BIN}/fiel" tune contract.toml -o small/run --strategy fast --json > out 2> err; echo $? > status
+        """
+        subprocess.run([*CAN_MOUNT, "sh", "-c", steps], cwd=project.folder, env=project.environment(), timeout=240, check=True)
+        self.assertEqual((project.folder / "status").read_text().strip(), "0", (project.folder / "err").read_text())
+        result = json.loads((project.folder / "out").read_text())
+        self.assertEqual(result["winner"]["route"].split()[1:], ["SPEED=fast"])
+        filler, = [c for c in result["candidates"] if c["route"].split()[1:] == ["DEFECT=fills_disk"]]
+        self.assertEqual((filler["status"], filler["kind"]), ("failed", "mistrusted"))
+        self.assertIn("filled the disk", filler["reason"])
 
 
 if __name__ == "__main__":

@@ -1,26 +1,33 @@
 """What the machine does to a run: a folder that becomes read-only, too few file handles, time that stands still or jumps."""
 
-import os
+import errno
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
+from contextlib import closing
 
 from breaking import decisions
 from harness import BIN, SPEED, Case, Run, keys_so_far, script, wait_for
 from test_disk import CAN_MOUNT, can_mount
 
 ENGINE = script(SPEED)
+MACHINE = BIN / "libmachine_seam.so"
 
 
 class Environment(Case):
     def decided(self, run):
         return {key: value for key, value in decisions(run).items() if key != "openings"}
 
+    once = None
+
     def unbroken(self):
-        run = self.project(ENGINE, "unbroken").tune()
-        self.assert_winner(run, "SPEED=fast")
-        return self.decided(run)
+        if Environment.once is None:
+            run = self.project(ENGINE, "unbroken").tune()
+            self.assert_winner(run, "SPEED=fast")
+            Environment.once = self.decided(run)
+        return self.once
 
     @unittest.skipUnless(can_mount(), "mounting needs unshare and user namespaces, which are not to be had here")
     def test_a_folder_that_became_read_only(self):
@@ -67,6 +74,37 @@ class Environment(Case):
         process.communicate(timeout=60)
         done = project.fiel("resume", project.folder / "run")  # which says its verdict again
         self.assertEqual(self.decided(Run(project, project.folder / "run", done)), self.unbroken())
+
+    def machine(self, project, **seam):
+        project.more_environment = {"LD_PRELOAD": str(MACHINE), **seam}
+
+    @unittest.skipUnless(MACHINE.exists(), f"{MACHINE} is not built (it does not go with sanitizers)")
+    def test_no_memory_for_another_process(self):
+        unbroken = self.unbroken()
+        for number, error, words in ((1, errno.ENOMEM, "memory"), (4, errno.EAGAIN, "too many processes"), (14, errno.ENOMEM, "memory")):
+            with self.subTest(number=number):
+                project = self.project(ENGINE, f"alone{number}")
+                self.machine(project, FIEL_SEAM_START=f"{number}:{error}")
+                run = project.tune()
+                self.assert_status(run, 5)
+                self.assertIn("cannot start", run.done.err)
+                self.assertIn(words, run.done.err)
+                self.assertIn("fiel resume", run.done.err)
+                self.assert_nothing_left(project)
+                project.more_environment = {}
+                done = project.fiel("resume", run.folder)
+                self.assertEqual(self.decided(Run(project, run.folder, done)), unbroken)
+
+    @unittest.skipUnless(MACHINE.exists(), f"{MACHINE} is not built (it does not go with sanitizers)")
+    def test_a_clock_of_the_day_that_jumps_by_years_changes_nothing(self):
+        project = self.project(ENGINE, "jumps")
+        self.machine(project, FIEL_SEAM_CLOCK=str(9 * 366 * 86400))
+        run = project.tune()
+        with closing(sqlite3.connect(run.folder / "run.db")) as db:
+            dates = [row[0] for row in db.execute("SELECT utc FROM event ORDER BY number")]
+        self.assertNotEqual(dates, sorted(dates), "the clock did not jump")
+        self.assertEqual(self.decided(run), self.unbroken())
+        self.assertLess(run.show()["budget"]["spent_seconds"], run.done.seconds + 1)
 
     def test_locale_time_zone_and_clock_change_nothing(self):
         project = self.project(ENGINE, "elsewhere")

@@ -4,10 +4,13 @@ bench/kills does the same at every place there is; here is a sample of it.
 """
 
 import json
+import os
 import random
+import signal
 import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import breaking
 from breaking import ENGINE, LEDGER, SEAM, WHERE, decisions, go_on, run_until, tune_words, words_to_go_on
@@ -84,11 +87,24 @@ class Kill(Case):
             for run in pool.map(broken, [(12, "after"), (40, "written")]):
                 self.assert_same(run)
 
-    def test_what_a_worker_started_ends_when_the_killed_run_goes_on(self):
+    def start_with_a_child_of_its_worker(self, name):
         hang = {"do": "hang", "phase": "build", "grandchild": True, "ignore_sigterm": True, "when": {"SPEED": "fast"}}
-        project = self.project(script(SPEED, faults=[hang]), "strays")
+        project = self.project(script(SPEED, faults=[hang]), name)
         process = project.start(*tune_words(project))
-        wait_for(lambda: len(processes_of(project.folder)) > 2, "fiel, its worker and the worker's child")
+        wait_for(lambda: len(processes_of(project.folder)) > 3, "fiel, its survivor, its worker and the worker's child")
+        return project, process
+
+    def test_what_a_worker_started_ends_when_the_run_is_killed(self):
+        project, process = self.start_with_a_child_of_its_worker("killed-with-children")
+        process.kill()
+        process.communicate()
+        wait_for(lambda: not processes_of(project.folder), "end of all", seconds=5)
+
+    def test_what_a_worker_started_ends_when_the_killed_run_goes_on(self):
+        # Also where the survivor, which would have ended it, was killed first.
+        project, process = self.start_with_a_child_of_its_worker("strays")
+        survivor, = [pid for pid, _ in processes_of(project.folder) if Path(f"/proc/{pid}/comm").read_text() == "fiel-survivor\n"]
+        os.kill(survivor, signal.SIGKILL)
         process.kill()
         process.communicate()
         wait_for(lambda: len(processes_of(project.folder)) == 1, "end of the worker, which leaves its child")
