@@ -64,12 +64,31 @@ std::string bytes_of(const std::vector<double>& values) {
   return bytes;
 }
 
+// The checksum of a row, chained to the one before it. Series come in the order of their names.
+class RowDigest {
+ public:
+  RowDigest(std::string_view previous, const Event& event) {
+    digest_.field(previous).field(fmt::format("{}", event.number)).field(event.key).field(event.type);
+    digest_.field(event.utc).field(fmt::format("{}", event.spent_seconds)).field(event.body);
+  }
+  void add(std::string_view name, std::string_view bytes) { digest_.field(name).field(bytes); }
+  std::string hex() { return digest_.hex(); }
+
+ private:
+  Sha256 digest_;
+};
+
 std::string checksum_of(std::string_view previous, const Event& event, const Series& series) {
-  Sha256 digest;
-  digest.field(previous).field(fmt::format("{}", event.number)).field(event.key).field(event.type);
-  digest.field(event.utc).field(fmt::format("{}", event.spent_seconds)).field(event.body);
-  for (const auto& [name, values] : series) digest.field(name).field(bytes_of(values));
+  RowDigest digest(previous, event);
+  for (const auto& [name, values] : series) digest.add(name, bytes_of(values));
   return digest.hex();
+}
+
+// A view that holds until the statement is stepped.
+std::string_view bytes_column(sqlite3_stmt* statement, int column) {
+  const void* bytes = sqlite3_column_blob(statement, column);
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+  return bytes == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(bytes), size);
 }
 
 }  // namespace
@@ -135,11 +154,14 @@ Result<> Journal::Impl::check_format() const {
   return {};
 }
 
+// All series in one pass beside the events: a query for each event would look its rows up in a tree that grows with the run.
 Result<> Journal::Impl::read_all() {
   FIEL_TRY(check_format());
+  FIEL_TRY(execute("BEGIN"));  // another process may be writing: both statements see one state
   auto statement = FIEL_TRY(
       prepare("SELECT number, key, type, utc, spent_seconds, body, checksum FROM event ORDER BY number"));
-  int code = SQLITE_ROW;
+  auto series = FIEL_TRY(prepare("SELECT event, name, data FROM series ORDER BY event, name"));
+  int code = SQLITE_ROW, series_code = sqlite3_step(series.get());
   while ((code = sqlite3_step(statement.get())) == SQLITE_ROW) {
     Event event{.number = sqlite3_column_int64(statement.get(), 0),
                 .key = text_column(statement.get(), 1),
@@ -147,20 +169,30 @@ Result<> Journal::Impl::read_all() {
                 .utc = text_column(statement.get(), 3),
                 .spent_seconds = sqlite3_column_double(statement.get(), 4),
                 .body = text_column(statement.get(), 5)};
-    const auto series = FIEL_TRY(read_series(event.number));
-    const std::string checksum = checksum_of(last_checksum, event, series);
+    RowDigest digest(last_checksum, event);
+    for (; series_code == SQLITE_ROW && sqlite3_column_int64(series.get(), 0) == event.number; series_code = sqlite3_step(series.get())) {
+      digest.add(bytes_column(series.get(), 1), bytes_column(series.get(), 2));
+    }
+    std::string checksum = digest.hex();
     const auto expected = static_cast<std::int64_t>(events.size()) + 1;
-    if (event.number != expected || checksum != text_column(statement.get(), 6)) {
+    if (event.number != expected || checksum != bytes_column(statement.get(), 6)) {
       return fail(ErrorKind::kCorrupt,
                   fmt::format("{}: event {} ({}) is damaged or was edited", file.string(), event.number, event.key),
                   "restore the run folder from a copy, or start a new run");
     }
-    last_checksum = checksum;
+    last_checksum = std::move(checksum);
     index.emplace(event.key, events.size());
     events.push_back(std::move(event));
   }
-  if (code != SQLITE_DONE) return sqlite_error(db.get(), file);
-  return {};
+  if (code != SQLITE_DONE || (series_code != SQLITE_DONE && series_code != SQLITE_ROW)) return sqlite_error(db.get(), file);
+  if (series_code == SQLITE_ROW) {
+    return fail(ErrorKind::kCorrupt,
+                fmt::format("{}: there are timings of event {}, which is not there", file.string(), sqlite3_column_int64(series.get(), 0)),
+                "restore the run folder from a copy, or start a new run");
+  }
+  statement.reset();
+  series.reset();
+  return execute("COMMIT");
 }
 
 Result<> Journal::Impl::insert(const Event& event, const Series& series, const std::string& checksum) const {

@@ -46,7 +46,8 @@ TEST_F(JournalTest, WhatWasAppendedIsThereAfterReopening) {
 TEST_F(JournalTest, AnEditedRowSeriesOrOrderIsRefused) {
   for (const char* edit : {"UPDATE event SET body = '{}' WHERE number = 1", "DELETE FROM event WHERE number = 1",
                            "UPDATE series SET data = x'00'", "UPDATE event SET spent_seconds = 9 WHERE number = 2",
-                           "DELETE FROM series"}) {
+                           "DELETE FROM series", "UPDATE series SET event = 2", "INSERT INTO series VALUES(3, 'l', x'00')",
+                           "INSERT INTO series VALUES(1, 'm', x'')"}) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     write_two();

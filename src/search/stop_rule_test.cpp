@@ -126,6 +126,9 @@ TEST(TrialCosts, GoByTheKindAndByAllWhereTheKindIsNew) {
   EXPECT_EQ(costs.at_most_seconds({.engine = "alpha", .settings = {}}), 1);
   EXPECT_EQ(costs.at_most_seconds({.engine = "alpha", .settings = {{"variant", "int8"}}}), 100);
   EXPECT_EQ(costs.at_most_seconds({.engine = "beta", .settings = {}}), 100);
+  TrialCosts spread(7);
+  for (const double seconds : {4.0, 1.0, 3.0, 2.0}) spread.tell(trial(1, seconds));
+  EXPECT_DOUBLE_EQ(spread.at_most_seconds({.engine = "alpha", .settings = {}}), 3.7);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class TrialCosts {
 
  private:
   double first_guess_seconds_;
-  std::vector<double> all_;
+  std::vector<double> all_;  // ascending, and each of these
   std::map<std::string, std::vector<double>> by_kind_;
 };
 

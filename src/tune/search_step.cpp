@@ -90,6 +90,29 @@ bool leads_in_another_precision(const Lab& lab, int id) {
   });
 }
 
+// Adds up as the search goes on: all candidates again before each trial would grow with the square of their number.
+class DiskUse {
+ public:
+  void add(const CandidateState& state) {
+    if (state.artifact.empty() || !seen_.insert(state.artifact).second) return;
+    sum_ += state.artifact_bytes;
+    largest_ = std::max(largest_, state.artifact_bytes);
+  }
+
+  std::int64_t for_another(const Standing& standing) const {
+    std::int64_t sum = sum_ + largest_, model = 0;
+    for (const auto& [name, file] : standing.variant_bytes) {
+      sum += file;
+      model = std::max(model, file);
+    }
+    return sum + model;
+  }
+
+ private:
+  std::set<std::string> seen_;
+  std::int64_t sum_ = 0, largest_ = 0;
+};
+
 std::string trial_line(const CandidateState& state) {
   std::string how(to_string(state.status));
   if (state.screen_log_ratio) how = fmt::format("{:.2f} times as fast as the comparator at first sight (1 session)", std::exp(*state.screen_log_ratio));
@@ -115,7 +138,9 @@ class Search {
  public:
   Search(const SearchInput& in, Space space, std::unique_ptr<Strategy> strategy)
       : in_(in), lab_(in.lab), space_(std::move(space)), strategy_(std::move(strategy)), partner_(in.lab, in.comparator),
-        rule_(stop_terms(in)), costs_(in.first_guess_seconds), anchors_(anchor_log_ratios(in.lab, in.comparator)), began_(in.lab.recorder.spent_seconds()) {}
+        rule_(stop_terms(in)), costs_(in.first_guess_seconds), anchors_(anchor_log_ratios(in.lab, in.comparator)), began_(in.lab.recorder.spent_seconds()) {
+    for (const auto& [id, state] : lab_.standing.candidates) disk_use_.add(state);
+  }
 
   Result<SearchEnd> run() {
     const auto start = FIEL_TRY(last_winner(lab_, in_.last_run, space_));
@@ -133,6 +158,7 @@ class Search {
         break;
       }
     }
+    FIEL_TRY(strategy_->trouble());
     FIEL_TRY(lab_.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
       UniformDraws draws = strategy_->uniform_draws();
       std::vector<int> drawn;
@@ -161,7 +187,7 @@ class Search {
 
   std::optional<StopReason> limit_reached() const {
     if (in_.candidates && tried_ >= *in_.candidates) return StopReason::kCandidates;
-    if (const auto disk = lab_.contract.budget.disk_bytes; disk && disk_for_another(lab_) > *disk) return StopReason::kDisk;
+    if (const auto disk = lab_.contract.budget.disk_bytes; disk && disk_use_.for_another(lab_.standing) > *disk) return StopReason::kDisk;
     const double expected = tried_ > 0 ? spent_on_trials_ / static_cast<double>(tried_) : in_.first_guess_seconds;
     if (lab_.recorder.spent_seconds() + expected <= until()) return std::nullopt;
     return out_of_time();
@@ -176,6 +202,7 @@ class Search {
     Trial trial;
     if (!known) {
       FIEL_TRY(try_route(id));
+      disk_use_.add(lab_.standing.at(id));
       FIEL_TRY(judge_a_leader(id));
       ++tried_;
       trial = trial_of(lab_, id, anchors_);
@@ -222,6 +249,7 @@ class Search {
   Partner partner_;
   StopRule rule_;
   TrialCosts costs_;
+  DiskUse disk_use_;
   std::map<int, double> anchors_;
   double began_;
   std::int64_t tried_ = 0, asked_ = 0;
@@ -232,19 +260,9 @@ class Search {
 }  // namespace
 
 std::int64_t disk_for_another(const Lab& lab) {
-  std::int64_t sum = 0, largest = 0;
-  std::set<std::string> seen;
-  for (const auto& [id, state] : lab.standing.candidates) {
-    if (state.artifact.empty() || !seen.insert(state.artifact).second) continue;
-    sum += state.artifact_bytes;
-    largest = std::max(largest, state.artifact_bytes);
-  }
-  std::int64_t model = 0;
-  for (const auto& [name, file] : lab.standing.variant_bytes) {
-    sum += file;
-    model = std::max(model, file);
-  }
-  return sum + largest + model;
+  DiskUse use;
+  for (const auto& [id, state] : lab.standing.candidates) use.add(state);
+  return use.for_another(lab.standing);
 }
 
 double first_guess_of_a_trial(const Costs& costs) { return kProcessesPerTrial * costs.session_seconds_per_process; }
