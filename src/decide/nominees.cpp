@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 
+#include "decide/variants.h"
 #include "stats/quantiles.h"
 
 namespace fiel {
@@ -40,8 +43,18 @@ std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std
   return plainest;
 }
 
+bool answer_alike(const BuildRoute& a, const BuildRoute& b) {
+  const auto same = [&](std::string_view knob) {
+    const auto in_a = a.settings.find(std::string(knob)), in_b = b.settings.find(std::string(knob));
+    if (in_a == a.settings.end() || in_b == b.settings.end()) return in_a == a.settings.end() && in_b == b.settings.end();
+    return in_a->second == in_b->second;
+  };
+  return a.engine == b.engine && same(kVariantKnob) && same(kAgainKnob);
+}
+
 std::vector<int> choose_nominees(std::span<const Finalist> order) {
   std::vector<int> nominees;
+  std::vector<Finalist> taken;
   std::vector<Finalist> left(order.begin(), order.end());
   double most_to_spare = 0;
   while (std::ssize(nominees) < kMaxNominees && !left.empty()) {
@@ -49,10 +62,15 @@ std::vector<int> choose_nominees(std::span<const Finalist> order) {
     if (!nominees.empty()) {
       const auto safer = std::ranges::find_if(
           left, [&](const Finalist& one) { return one.margin_left > most_to_spare + kMoreToSpare; });
+      const auto unlike = std::ranges::find_if(left, [&](const Finalist& one) {
+        return std::ranges::none_of(taken, [&](const Finalist& other) { return answer_alike(one.route, other.route); });
+      });
+      if (unlike != left.end()) next = unlike;
       if (safer != left.end()) next = safer;
     }
     most_to_spare = nominees.empty() ? next->margin_left : std::max(most_to_spare, next->margin_left);
     nominees.push_back(next->id);
+    taken.push_back(*next);
     left.erase(next);
   }
   return nominees;

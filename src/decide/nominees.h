@@ -22,9 +22,12 @@ struct Finalist {
 /// that do nothing are won by chance, and are a burden to who ships them.
 std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std::span<const Finalist> raced);
 
+/// The same variant of the model on the same engine: other settings change their answers by rounding, if at all.
+bool answer_alike(const BuildRoute& a, const BuildRoute& b);
+
 /// `order`: those worth a proof, best first. The best goes first; then each time the best of those with more accuracy to spare than all
 /// nominees so far, since the likeliest reason why those fell is one that they share with whatever answers as they do (8 bits,
-/// mostly, with other flags); where there is none, the best that is left.
+/// mostly, with other flags); where there is none, the best that answers unlike them all; where there is none either, the best that is left.
 std::vector<int> choose_nominees(std::span<const Finalist> order);
 
 }  // namespace fiel

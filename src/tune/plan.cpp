@@ -10,6 +10,7 @@ namespace fiel {
 namespace {
 
 constexpr int kFewestEntrants = 2;
+constexpr int kEnoughEntrants = 6;         // of the fastest at first sight; more only where time is plenty
 constexpr double kLeastReserveShare = 0.2;   // methodology E: never less than a fifth is kept for the proof
 constexpr double kGateShare = 1.5;           // some that are judged in full are rejected
 constexpr double kLeastSearchShare = 0.15;   // below that the race is made smaller instead
@@ -37,7 +38,7 @@ BudgetPlan plan_budget(const Costs& costs, double spent_seconds, double wall_sec
   while (plan.entrants > kFewestEntrants && race_for(plan.entrants) > limits.race_seconds.value_or(kForever)) --plan.entrants;
   while (plan.entrants > kFewestEntrants && reserve_for(plan.entrants) > left * (1 - kLeastSearchShare)) --plan.entrants;
   // Half of what is left is a fair share for judging and proving; a race of more than it can pay is made smaller.
-  while (plan.entrants > 8 && reserve_for(plan.entrants) > left / 2) --plan.entrants;
+  while (plan.entrants > kEnoughEntrants && reserve_for(plan.entrants) > left / 2) --plan.entrants;
   plan.reserve_seconds = std::max(reserve_for(plan.entrants), kLeastReserveShare * wall_seconds);
   plan.search_until = wall_seconds - plan.reserve_seconds;
   plan.least_wall_seconds = spent_seconds + reserve_for(kFewestEntrants);

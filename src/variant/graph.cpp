@@ -103,7 +103,8 @@ onnx::NodeProto& add_node(onnx::GraphProto& graph, const char* op, std::initiali
                           const std::string& output) {
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(op);
-  node.set_name(output);
+  // Where it gives what the model's own node gave, a node of the model may have that name.
+  node.set_name(output.starts_with("fiel/") ? output : fmt::format("fiel/{}/made", output));
   for (const std::string& input : inputs) node.add_input(input);
   node.add_output(output);
   return node;

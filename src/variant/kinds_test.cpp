@@ -113,6 +113,8 @@ import numpy as np, onnx
 model = onnx.load('half.onnx')
 onnx.checker.check_model(model)
 nodes = {n.name: n for n in model.graph.node}
+own = {n.name for n in onnx.load('net.onnx').graph.node}
+assert all(name in own or name.startswith('fiel/') for name in nodes), nodes.keys()
 assert nodes['resize'].input[0] == 'c' and nodes['odd'].input[0] == 'c' and nodes['conv'].output[0] == 'fiel/half/c'
 assert list(nodes['top'].output) == ['fiel/half/top', 'where']
 assert nodes['after'].input[0] == 'o'   # what comes out of an unknown operator has an unknown type

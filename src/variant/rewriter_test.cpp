@@ -125,6 +125,8 @@ model = onnx.load('whole.onnx')
 count = lambda op: sum(n.op_type == op for n in model.graph.node)
 assert count('QuantizeLinear') == 7 and count('DequantizeLinear') == 10, (count('QuantizeLinear'), count('DequantizeLinear'))
 assert [o.name for o in model.graph.output] == ['y', 'h1']
+own = {n.name for n in onnx.load('net.onnx').graph.node}  # which may be called as what they give
+assert all(n.name in own or n.name.startswith('fiel/') for n in model.graph.node), [n.name for n in model.graph.node]
 def kernels(name):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
