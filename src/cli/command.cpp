@@ -18,7 +18,7 @@ ExitStatus report_error(const Error& error) {
   std::string_view hint = error.hint;
   while (!hint.empty()) {
     const auto end = hint.find('\n');
-    fmt::print(stderr, "      {}\n", hint.substr(0, end));
+    fmt::print(stderr, "      {}\n", shown_on(STDERR_FILENO, hint.substr(0, end)));
     hint = end == std::string_view::npos ? std::string_view() : hint.substr(end + 1);
   }
   return exit_status_of(error.kind);

@@ -111,11 +111,11 @@ void Chart::mark(Point at, MarkStyle style, std::string_view title, std::string_
   if (!std::isfinite(at.x) || !std::isfinite(at.y)) return;
   Html part;
   part.open("g").element("title", title).add(shape(to_x(at.x), to_y(at.y), style)).close("g");
-  // For the pointer; from the keyboard the same rows are reached in the tables.
+  // For the pointer, by the page's script: a picture holds no links. From the keyboard the same rows are reached in the tables.
   if (target.empty()) {
     marks_.add(part);
   } else {
-    marks_.wrap("a", {{"href", fmt::format("#{}", target)}, {"tabindex", "-1"}}, part);
+    marks_.wrap("g", {{"data-to", std::string(target)}}, part);
   }
   marks_.line();
 }

@@ -96,7 +96,12 @@ Html start_table(std::string_view caption, const std::vector<Column>& columns, A
   html.open("div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-label", std::string(caption)}});
   html.open("table", attributes).open("caption").element("span", caption).close("caption").open("thead").open("tr");
   for (const Column& column : columns) {
-    html.element("th", {{"scope", "col"}, {"class", std::string(column.css)}}, column.name);
+    // Above pictures there is no heading, and an empty one would be read out.
+    if (column.name.empty()) {
+      html.element("td", {{"class", std::string(column.css)}}, "");
+    } else {
+      html.element("th", {{"scope", "col"}, {"class", std::string(column.css)}}, column.name);
+    }
   }
   return html.close("tr").close("thead").line();
 }
@@ -117,6 +122,11 @@ void add_cell(Html& html, const Column& column, std::string_view text) {
   } else {
     html.element("td", {{"class", std::string(column.css)}}, text);
   }
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
 }
 
 std::string candidate_target(int id) { return fmt::format("c{}", id); }

@@ -18,6 +18,7 @@ namespace fiel {
 namespace {
 
 constexpr std::size_t kColumns = 8;
+constexpr std::size_t kRowsPrinted = 100;  // as the style has it
 constexpr std::size_t kLogFull = 4000, kLogShort = 240;  // bytes of a process's last lines
 constexpr std::size_t kReasonShort = 300, kReasonBare = 120;
 
@@ -191,6 +192,9 @@ Html candidates_part(const RunView& view, Evidence evidence) {
                            "that does it again.", comparator_words(view), view.tuning_samples));
   if (evidence != Evidence::kFull) {
     html.element("p", {{"class", "note"}}, "Evidence is shortened here so that the page stays small: `fiel show --json` has all of it.");
+  }
+  if (view.candidates.size() > kRowsPrinted) {
+    html.element("p", {{"class", "note on-paper"}}, fmt::format("The first {} are printed; the page itself has all of them.", kRowsPrinted));
   }
   html.add(controls(view));
   html.add(start_table(fmt::format("{} candidates, the admissible before the others, fastest first", view.candidates.size()),

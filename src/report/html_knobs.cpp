@@ -11,6 +11,8 @@
 namespace fiel {
 namespace {
 
+constexpr double kSmallestShown = 0.005;  // of the variance: "0 %" would say nothing
+
 std::string levels_words(const Json& knob) {
   std::string words;
   for (const Json& level : fields::member(knob, "levels")) {
@@ -25,7 +27,7 @@ void add_row(Html& html, std::string_view name, double share, std::string_view l
   html.open("tr").element("th", {{"scope", "row"}}, name);
   add_cell(html, kNumber, format_share(share));
   html.wrap("td", {}, share_bar(share));
-  add_cell(html, kText, levels);
+  add_cell(html, kWords, levels);
   html.close("tr").line();
 }
 
@@ -36,10 +38,16 @@ Html table_of(const Json& mattered) {
   }
   Html html = start_table(fmt::format("{}: shares of the variance of log latency, by a model fitted to {} timed candidates", engine,
                                       figure_of(mattered, "candidates", 0)),
-                          {{"knob", ""}, {"share", "number"}, {"", "wide"}, {"times as fast, on average over the settings beside it", ""}});
+                          {{"knob", ""}, {"share", "number"}, {"", "wide"}, {"times as fast, on average over the settings beside it", "words"}});
   html.open("tbody");
+  std::string others;
   for (const Json& knob : fields::member(mattered, "knobs")) {
-    add_row(html, fields::text(knob, "knob"), fields::number(knob, "share").value_or(0), levels_words(knob));
+    const double share = fields::number(knob, "share").value_or(0);
+    if (share < kSmallestShown) {
+      others += (others.empty() ? "" : ", ") + fields::text(knob, "knob");
+    } else {
+      add_row(html, fields::text(knob, "knob"), share, levels_words(knob));
+    }
   }
   for (const Json& pair : fields::member(mattered, "pairs")) {
     std::string names;
@@ -48,6 +56,7 @@ Html table_of(const Json& mattered) {
   }
   html.close("tbody");
   end_table(html);
+  if (!others.empty()) html.element("p", {{"class", "note"}}, "Below half a percent each: " + others + ".");
   if (const auto unexplained = fields::number(mattered, "unexplained")) {
     html.element("p", {{"class", "note"}},
                  fmt::format("Of candidates that it had not seen, the model leaves {} unexplained. Accuracy plays no part here.",
@@ -68,7 +77,7 @@ Html knobs_part(const Json& document) {
   Html html;
   for (const Json& mattered : fields::member(document, "what_mattered")) html.add(table_of(mattered));
   const std::string quality = fields::text(fields::member(document, "quality"), "sentence");
-  if (!quality.empty()) html.element("p", quality);
+  if (!quality.empty()) html.element("p", capitalised(quality) + (quality.ends_with('.') ? "" : "."));
   return html;
 }
 

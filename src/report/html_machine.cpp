@@ -15,14 +15,14 @@ namespace {
 Html facts_table(const Json& facts) {
   Html html;
   if (!facts.is_array() || facts.empty()) return html;
-  html = start_table("What the machine said of itself when the run began", {{"fact", ""}, {"value", ""}, {"mark", ""}, {"what to do", "words"}});
+  html = start_table("What the machine said of itself when the run began", {{"fact", ""}, {"value", "words"}, {"mark", ""}, {"what to do", "words"}});
   html.open("tbody");
   for (const Json& fact : facts) {
     html.open("tr").element("th", {{"scope", "row"}}, fields::text(fact, "label"));
-    add_cell(html, kText, fields::text(fact, "value"));
+    add_cell(html, kWords, fields::text(fact, "value"));
     const std::string mark = fields::text(fact, "mark");
     html.element("td", {{"class", "status " + mark}}, spaced(mark));
-    add_cell(html, kText, fields::text(fact, "advice"));
+    add_cell(html, kWords, fields::text(fact, "advice"));
     html.close("tr").line();
   }
   html.close("tbody");

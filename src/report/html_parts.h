@@ -27,9 +27,9 @@ Html candidates_part(const RunView& view, Evidence evidence);
 /// What several parts use.
 struct Column {
   std::string_view name;
-  std::string_view css;  // "number" is set flush right, "words" is never narrower than a few of them
+  std::string_view css;  // "number" is set flush right, "words" is never narrower than a few of them, and breaks long ones
 };
-inline constexpr Column kText{"", ""}, kNumber{"", "number"};
+inline constexpr Column kText{"", ""}, kNumber{"", "number"}, kWords{"", "words"};
 /// <table> up to its head, inside a region that scrolls by itself where it is too wide; end_table() closes both.
 Html start_table(std::string_view caption, const std::vector<Column>& columns, Attributes attributes = {});
 void end_table(Html& html);
@@ -37,6 +37,8 @@ void add_cell(Html& html, const Column& column, std::string_view text);
 /// A term and its value in a <dl>; one without a value is left out.
 void add_fact(Html& html, std::string_view name, const Html& value);
 void add_fact(Html& html, std::string_view name, std::string_view value);
+/// The same words as on a terminal, where they stand behind a colon: with a capital letter.
+std::string capitalised(std::string text);
 /// A link to a candidate's row: "#4".
 Html candidate_link(int id);
 std::string candidate_target(int id);  // the row's id

@@ -30,8 +30,8 @@ void add_rows(Html& html, const RunView& view, const std::vector<const Candidate
     const auto shown = ratio_of(view, candidate);
     html.open("td", {{"class", "number"}}).element("del", shown ? format_ratio(shown->ratio) : "–").close("td");
     add_cell(html, kText, std::string(kind_words(candidate.kind)));
-    add_cell(html, kText, one_line(candidate.reason));
-    html.open("td").element("code", candidate.route).close("td").close("tr").line();
+    add_cell(html, kWords, one_line(candidate.reason));
+    html.open("td", {{"class", "words"}}).element("code", candidate.route).close("td").close("tr").line();
   }
   html.close("tbody");
 }
@@ -45,8 +45,8 @@ Html nearest_misses(const RunView& view) {
   for (const NearestMiss& miss : view.nearest_misses) {
     html.open("tr").wrap("th", {{"scope", "row"}}, candidate_link(miss.id));
     add_cell(html, kNumber, miss.margin_left < 0 ? format_share(-miss.margin_left) : "–");
-    add_cell(html, kText, miss.reason);
-    html.open("td").element("code", miss.route).close("td").close("tr").line();
+    add_cell(html, kWords, miss.reason);
+    html.open("td", {{"class", "words"}}).element("code", miss.route).close("td").close("tr").line();
   }
   html.close("tbody");
   end_table(html);
@@ -61,7 +61,7 @@ Html groups_table(const RunView& view) {
     html.open("tr");
     add_cell(html, kNumber, format_count(static_cast<std::int64_t>(group.size())));
     html.element("th", {{"scope", "row"}}, group_words(kind, group));
-    html.open("td").add(candidate_link(group.front()->id)).text(" " + one_line(group.front()->reason)).close("td").close("tr").line();
+    html.open("td", {{"class", "words"}}).add(candidate_link(group.front()->id)).text(" " + one_line(group.front()->reason)).close("td").close("tr").line();
   }
   html.close("tbody");
   end_table(html);

@@ -222,6 +222,11 @@ TEST(Html, StaysSmallWithTwoThousandCandidates) {
   EXPECT_EQ(first_unbalanced(body_of(page) + "</body>"), "");
 }
 
+TEST(Html, SaysThatPaperHasNotAllOfMany) {
+  EXPECT_THAT(format_html(many_candidates(101)), HasSubstr("class=\"note on-paper\">The first 100 are printed"));
+  EXPECT_THAT(format_html(many_candidates(100)), Not(HasSubstr("are printed")));
+}
+
 TEST(Html, KeepsAllEvidenceWhereThereIsRoom) {
   EXPECT_THAT(format_html(many_candidates(40)), HasSubstr(std::string(3000, 'x')));
 }
@@ -230,16 +235,18 @@ TEST(Html, ShowsWhatTheDocumentSaysOfKnobsAndOfTheSearch) {
   const Json levels = Json::array({Json({{"value", "2"}, {"ratio", 1.4}, {"candidates", 9}, {"admissible", 0}}),
                                    Json({{"value", "default"}, {"ratio", 1.0}, {"candidates", 11}, {"admissible", 8}})});
   Json mattered = {{"engine", "openvino"}, {"candidates", 20}, {"too_little", nullptr}, {"unexplained", 0.1}};
-  mattered["knobs"] = Json::array({Json({{"knob", "NUM_STREAMS"}, {"share", 0.62}, {"reference", "default"}, {"levels", levels}})});
+  mattered["knobs"] = Json::array({Json({{"knob", "NUM_STREAMS"}, {"share", 0.62}, {"reference", "default"}, {"levels", levels}}),
+                                     Json({{"knob", "PINNING"}, {"share", 0.004}, {"reference", "default"}, {"levels", levels}})});
   mattered["pairs"] = Json::array({Json({{"knobs", {"NUM_STREAMS", "shape"}}, {"share", 0.08}})});
   mattered["to_copy"] = Json::array({Json({{"knob", "shape"}, {"value", "static"}, {"ratio", 1.2}})});
   const Json too_few = {{"engine", "onnxruntime"}, {"too_little", "only 3 were timed"}};
   const std::string part = knobs_part({{"quality", {{"sentence", "at most 5 % of the space may be better"}}},
                                        {"what_mattered", Json::array({mattered, too_few})}}).markup();
-  EXPECT_THAT(part, HasSubstr("at most 5 % of the space may be better"));
+  EXPECT_THAT(part, HasSubstr("<p>At most 5 % of the space may be better.</p>"));
   EXPECT_THAT(part, HasSubstr("NUM_STREAMS</th><td class=\"number\">62 %</td>"));
   EXPECT_THAT(part, HasSubstr("2 1.40x (none admissible), default 1.00"));
   EXPECT_THAT(part, HasSubstr("NUM_STREAMS with shape"));
+  EXPECT_THAT(part, HasSubstr("Below half a percent each: PINNING."));
   EXPECT_THAT(part, HasSubstr("shape=static (1.20x)"));
   EXPECT_THAT(part, HasSubstr("only 3 were timed"));
   EXPECT_EQ(first_unbalanced(part), "");

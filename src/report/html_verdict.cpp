@@ -56,12 +56,12 @@ Html verdict_part(const RunView& view) {
   html.open("header", {{"class", "verdict " + (going ? std::string("going") : view.verdict)}});
   html.element("p", {{"class", "kicker"}}, "fiel report · " + measured_for_words(view));
   html.element("h1", verdict_word(view));
-  html.element("p", {{"class", "lead"}}, verdict_sentence(view)).line();
+  html.element("p", {{"class", "lead"}}, capitalised(verdict_sentence(view))).line();
   if (going) {
     html.open("p").text("If it is not running now, go on with: ").add(code("fiel resume " + typed_path(view.folder))).close("p");
   }
   for (const std::string& missing : view.missing) html.element("p", "Missing: " + missing);
-  if (const std::string more = verdict_remark(view); !more.empty()) html.element("p", more);
+  if (const std::string more = verdict_remark(view); !more.empty()) html.element("p", capitalised(more));
   if (const std::string warning = baseline_warning(view); !warning.empty()) {
     html.element("p", {{"class", "warning"}, {"role", "note"}}, "Warning: " + warning);
   }

@@ -9,12 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import unittest
 from functools import cache
 from pathlib import Path
 
+import fastjsonschema
 import numpy as np
-
 
 from harness import BIN, CLASSES, Case, SPEED, script
 from pages import FENCE, ROOT, snippets_of
@@ -128,6 +129,21 @@ class WhatPagesName(unittest.TestCase):
                     self.assertEqual([option for option in options if option not in known], [])
                     seen += 1
         self.assertGreater(seen, 50)
+
+    def test_parts_of_contracts_have_keys_and_values_that_fiel_knows(self):
+        check = fastjsonschema.compile(json.loads((ROOT / "docs/schema/contract.schema.json").read_text()))
+        seen = 0
+        for page in PAGES:
+            for snippet in snippets_of(page.relative_to(ROOT)):
+                if snippet.language != "toml" or "[[knob]]" in snippet.text:  # those are read by knob_catalogue_test.cpp
+                    continue
+                with self.subTest(page=page.name, line=snippet.line):
+                    part = tomllib.loads(snippet.text)
+                    whole = {"fiel": 1, "model": {"path": "m.onnx"}, "data": {"samples": "s"},
+                             "accuracy": {"task": [{"name": "right", "evaluator": "top1", "max_drop": 0.01}]}, **part}
+                    check(whole)
+                    seen += 1
+        self.assertGreaterEqual(seen, 6)
 
     def test_the_comparison_has_the_figures_of_the_bench(self):
         names = {"auto": "auto", "particle swarm": "kt_pso", "genetic algorithm": "kt_genetic_algorithm",

@@ -16,6 +16,11 @@ try:
     from playwright.sync_api import sync_playwright
 except ImportError:
     sync_playwright = None
+try:
+    import axe_playwright_python
+    AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text()
+except ImportError:
+    AXE = None
 
 CHROMIUM = shutil.which("chromium")
 MISSING = ("Chromium: apt-get install chromium" if not CHROMIUM else
@@ -196,9 +201,28 @@ class InTheBrowser(unittest.TestCase):
                     self.picture(page, f"{scheme}-{width}")
         self.assertEqual(len(grounds), 2)
 
+    @unittest.skipUnless(AXE, "this needs axe: .venv/bin/pip install -r requirements-test.txt")
+    def test_axe_finds_nothing_that_a_screen_reader_or_a_weak_eye_would_miss(self):
+        for scheme in ("light", "dark"):
+            page = self.open(1200, color_scheme=scheme)
+            page.locator("#all > tbody summary").first.click()
+            # The shadows beside wide tables are pictures to it, before which it can tell no contrast.
+            page.evaluate("document.querySelectorAll('.scroll').forEach((one) => { one.style.background = 'none'; })")
+            page.evaluate(AXE)
+            found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+            self.assertEqual([(one["id"], one["nodes"][0]["html"]) for one in found["violations"]], [], scheme)
+            self.assertIn("color-contrast", [one["id"] for one in found["passes"]])
+
+    def test_a_mark_in_a_chart_leads_to_its_candidate(self):
+        page = self.open()
+        page.locator(f"#tradeoff [data-to=c{SHOWN['ships']}]").first.click()
+        self.assertTrue(page.locator(f"#c{SHOWN['ships']} .evidence").is_visible())
+
     def test_it_prints(self):
         page = self.open(1000)
+        page.evaluate("addEventListener('beforeprint', () => { window.sessions = document.querySelector('#speed details').open; })")
         printed = page.pdf(format="A4")
+        self.assertEqual(page.evaluate("[window.sessions, document.querySelector('#speed details').open]"), [True, False])
         self.assertTrue(printed.startswith(b"%PDF"))
         page.emulate_media(media="print")
         self.assertFalse(page.locator("nav").is_visible())

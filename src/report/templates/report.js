@@ -62,4 +62,20 @@
   }
   addEventListener("hashchange", follow);
   follow();
+  for (const mark of document.querySelectorAll("[data-to]")) {
+    mark.addEventListener("click", () => {
+      location.hash = mark.dataset.to;
+      follow();
+    });
+  }
+
+  // On paper nothing can be opened: what stands beside the proof is, for as long as it takes to print.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("#accuracy details:not([open]), #speed details:not([open])")];
+    for (const one of opened) one.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+  });
 })();
