@@ -158,7 +158,6 @@ class Search {
         break;
       }
     }
-    FIEL_TRY(strategy_->trouble());
     FIEL_TRY(lab_.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
       UniformDraws draws = strategy_->uniform_draws();
       std::vector<int> drawn;
