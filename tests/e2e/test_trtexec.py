@@ -1,13 +1,23 @@
 """TensorRT by trtexec: whole runs with a double of that program (tests/trtexec_double.py), since no test has a GPU."""
 
+import hashlib
+import importlib.util
 import json
+import re
 import shutil
+import subprocess
+import sys
 import unittest
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+
+import numpy as np
+import onnx.reference
 
 from harness import BIN, Case, Project
 
-DOUBLE = Path(__file__).resolve().parent.parent / "trtexec_double.py"
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOUBLE = ROOT / "tests/trtexec_double.py"
 
 
 def route_knob(name, *values, **more):
@@ -86,9 +96,39 @@ class Trtexec(Case):
         shown = json.loads(project.fiel("show", "tune", "--json").out)
         self.assertEqual((shown["verdict"], shown["ships"]), ("undecided", None))
         self.assertIn("takes for passed", shown["candidates"][1]["reason"])
+        page = project.fiel("report", "tune", "-o", "-")
+        self.assertEqual(page.status, 0, page.err)
+        self.assertIn("<h1>undecided</h1>", page.out)
+        self.assertIn("takes for passed", page.out)
         text = project.fiel("show", "tune", "--all")
         self.assertEqual(text.status, 0, text.err)
         self.assertIn("no samples to judge by", " ".join(text.out.split()))
+
+
+class ScriptForGpus(Case):
+    """bench/tensorrt, which people with a GPU run: all its steps, with the double in the place of trtexec."""
+
+    def test_it_runs_through(self):
+        loader = SourceFileLoader("tensorrt_bench", str(ROOT / "bench/tensorrt"))
+        bench = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(bench)
+        model, images = bench.model_and_images()
+        answer = onnx.reference.ReferenceEvaluator(model)
+        table = {hashlib.sha256(image.tobytes()).hexdigest(): answer.run(None, {"image": image[np.newaxis]})[0].ravel().tolist()
+                 for image in images}
+        shutil.copy(DOUBLE, self.folder / "trtexec")
+        (self.folder / "trtexec.json").write_text(json.dumps({
+            "version": 110100, "knobs": [route_knob("copy_ppg", "on", "off", latency={"off": 0.6})],
+            "inputs": [{"name": "image", "type": "fp32", "dims": [-1, 3, 32, 32]}],
+            "outputs": [{"name": "probabilities", "type": "fp32", "dims": [-1, 10], "rule": "table", "table": table}]}))
+        words = ["--trtexec", self.folder / "trtexec", "--build", BIN.parent, "--minutes", "0.25"]
+        done = subprocess.run([sys.executable, ROOT / "bench/tensorrt", *words], capture_output=True, text=True, timeout=280)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        steps = {name: word for word, name in re.findall(r"^(OK|LEFT OUT|FAILED) +(.*?) \(\d+ s\)", done.stdout, re.MULTILINE)}
+        self.assertEqual(len(steps), 7, done.stdout)
+        for name in ("model and data", "worker: build, answer, time", "median as trtexec has it", "tune, 0.25 minutes", "import of a tuning cache"):
+            self.assertEqual(steps[name], "OK", done.stdout)
+        self.assertIn("all steps OK", done.stdout)
 
 
 if __name__ == "__main__":
