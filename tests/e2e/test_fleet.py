@@ -159,18 +159,18 @@ class OnSlurm(Case):
 
     def test_nodes_and_jobs_are_lost_under_a_run_that_is_cancelled_and_resumed(self):
         slurm = self.slurm
-        project = self.project(script(MANY, faults=[{"do": "slow", "seconds": 0.7, "phase": "build"}]))
+        project = self.project(script(MANY, faults=[{"do": "slow", "seconds": 2, "phase": "build"}]))
         project.more_environment = slurm.environment
         project.edit("min_gain   = 0.01", "min_gain   = 0.01\nconfidence = 0.7")  # fewer sessions
         project.edit("[workload]", '[fleet]\nlauncher = "srun --exclusive --nodes=1 --ntasks=1 --quiet"\npatience = "1 s"\nworkers = 3\n[workload]')
         folder = project.folder / "run"
         process = project.start("tune", project.contract, "-o", folder, "--strategy", "full")
-        wait_for(lambda: "candidate/3/build" in keys_so_far(folder) and len(slurm.running()) == 3, "job on each node", 30)
+        wait_for(lambda: len(slurm.running()) == 3, "job on each node", 30)
 
         job, _ = slurm.running()[0]
         slurm.run("scancel", job)                            # by somebody, or by the scheduler for another's sake
-        wait_for(lambda: job not in [one for one, _ in slurm.running()] and len(slurm.running()) == 3, "job in its place", 30)
-        _, node = slurm.running()[1]
+        wait_for(lambda: job not in [one for one, _ in slurm.running()], "end of the job", 30)
+        _, node = slurm.running()[-1]
         slurm.kill_node(node)
         wait_for(lambda: "candidate/6/build" in keys_so_far(folder), "event candidate/6/build", 30)
         os.killpg(process.pid, signal.SIGINT)
@@ -184,7 +184,7 @@ class OnSlurm(Case):
         self.assert_winner(run, "MANY=g")
         self.assertEqual({c["status"] for c in run.show()["candidates"]} & {"crash", "timeout"}, set(), err)
         self.assertIn("is lost", err)
-        self.assertGreaterEqual(len(set(places(run, "build", "probe"))), 4, places(run))  # (node, job)
+        self.assertGreaterEqual(len(set(places(run))), 3, places(run))  # (node, job)
         self.assertTrue(any("lost_on" in event["body"] for event in run.events()), err)
         self.assertEqual(len({node for node, _ in places(run, "race", "confirm", "estimate")}), 1)
         wait_for(lambda: not slurm.running(), "end of the jobs", 10)
