@@ -24,6 +24,7 @@ function(fiel_engine_test engine)
 endfunction()
 
 fiel_program(fiel cli/main.cpp NEEDS fiel_cli)
+fiel_program(fiel-node pool/node_main.cpp NEEDS fiel_pool)
 fiel_program(fiel-worker-loop worker/loop_worker_main.cpp NEEDS fiel_worker)
 
 # An engine is a library of its own, so that its worker and its tests hold it and nobody else does.
@@ -71,5 +72,5 @@ add_library(fiel_engine_fake STATIC ${_fake_sources})
 target_link_libraries(fiel_engine_fake PUBLIC fiel_flags fiel_model)
 fiel_program(fiel-worker-fake worker/fake_worker_main.cpp NEEDS fiel_engine_fake)
 if(FIEL_TESTS)
-  add_dependencies(pool_test fiel-worker-fake)
+  add_dependencies(pool_test fiel-worker-fake fiel-node)
 endif()

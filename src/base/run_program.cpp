@@ -18,7 +18,7 @@ constexpr double kGraceSeconds = 0.5;
 constexpr double kTickSeconds =
     0.02;  // how often we ask for the end where the kernel can't tell us
 constexpr double kLookSeconds = 0.05;
-WhileWaiting* innermost = nullptr;  // the coordinator is one thread
+thread_local WhileWaiting* innermost = nullptr;
 
 void read_errors(Child& child, std::string& tail) {
   if (read_available(child.errors(), tail, kReadBytes) == Flow::kClosed) child.errors().close();

@@ -28,7 +28,7 @@ namespace {
 // The groups that live now. Global, since a signal handler must be able to end them, and since an
 // orphan that comes to us must be told from a child of ours; a fixed array of atomics, since a
 // handler may not take locks or memory.
-constexpr std::size_t kMaxChildren = 256;
+constexpr std::size_t kMaxChildren = 2048;  // three for each machine of a large fleet
 std::array<std::atomic<pid_t>, kMaxChildren> live_groups{};
 
 bool remember(pid_t group) {
@@ -108,7 +108,7 @@ Result<Child> Child::start(const ChildSpec& spec) {
   child.pid_ = launched.pid;
   tell_survivor(Fate::kBegan, child.pid_);
   if (!remember(child.pid_)) {
-    return fail(ErrorKind::kEnvironment, "cannot keep more than 256 child processes");
+    return fail(ErrorKind::kEnvironment, "cannot keep more than 2048 child processes");
   }
   child.end_descriptor_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid_, 0)));
   child.input_ = std::move(launched.input);

@@ -7,7 +7,7 @@
 //               comes to us as an orphan (we are its subreaper), is known by a mark in its
 //               environment, and is killed too
 //
-// One thread only: a child dies with the *thread* that started it (PR_SET_PDEATHSIG).
+// A child dies with the *thread* that started it (PR_SET_PDEATHSIG).
 #pragma once
 
 #include <sys/types.h>
@@ -100,7 +100,7 @@ Flow read_available(const Fd& from, std::string& into, std::size_t max_bytes);
 /// Writes what goes now and shortens `rest`. kClosed: nobody reads any more.
 Flow write_available(const Fd& to, std::string_view& rest);
 
-/// While this object lives, every run_program calls `look` some 20 times a second: for who has another process at work
+/// While this object lives, every run_program of this thread calls `look` some 20 times a second: for who has another process at work
 /// meanwhile.
 class WhileWaiting {
  public:

@@ -34,6 +34,7 @@ constexpr NamedSection kSections[] = {
     {"data", read_data, "[data] with tuning and holdout, or with samples = \"folder\""},
     {"target", without_context<read_target>, ""},
     {"engines", read_engines, ""},
+    {"fleet", read_fleet, ""},
     {"workload", without_context<read_workload>, ""},
     {"limits", without_context<read_limits>, ""},
     {"speed", without_context<read_speed>, ""},

@@ -144,6 +144,28 @@ struct Budget {
   std::optional<double> tuning_cost_per_hour;
 };
 
+/// Machines that somebody else hands out (docs/fleet.md).
+struct FleetTarget {
+  std::vector<std::string> launcher;  // starts the words after it on a machine that it gets; empty: workers run here
+  std::vector<std::string> join;      // the same on a machine that is ours already; {node} and {job} stand for it
+  double wait_seconds = 3600;         // for a machine, in a queue
+  double patience_seconds = 15;       // a machine that does not answer so long is lost
+  int workers = 1;                    // machines at a time
+
+  struct Kind {
+    std::vector<std::string> launcher, join;
+  };
+  std::string target;                   // which of `targets` this is; empty: none of them
+  std::map<std::string, Kind> targets;  // kinds of machines, by the user's names; with them alone, `launcher` is empty
+
+  /// `join`, or what fits the launcher where the contract does not say.
+  std::vector<std::string> join_words() const;
+  /// Frees a machine whose keeper is gone; empty: nobody knows how.
+  std::vector<std::string> cancel_words() const;
+};
+/// Cut at blanks; kUsage for what only a shell would understand.
+Result<std::vector<std::string>> launcher_words(const std::string& text);
+
 struct Contract {
   std::filesystem::path file;  // where it came from; empty for one that fiel made up
   std::string shown_file;      // the same as the user wrote it, for messages
@@ -159,6 +181,7 @@ struct Contract {
   std::string device = "CPU";
   std::vector<int> cores;  // empty: all that this process may use
   std::string baseline;    // a build route; empty: the first engine's defaults
+  FleetTarget fleet;
   Scenario scenario = Scenario::kSingleStream;
   Objective objective = Objective::kLatencyP50;
   std::optional<double> target_qps;

@@ -47,6 +47,12 @@ TEST(Contract, EveryKeyArrivesWhereItBelongs) {
   EXPECT_EQ(c.engines[1].arguments, std::vector<std::string>{"--fast"});
   EXPECT_EQ(c.cores, (std::vector<int>{0, 1, 4}));
   EXPECT_EQ(c.baseline, "engine=openvino");
+  EXPECT_EQ(c.fleet.launcher, (std::vector<std::string>{"srun", "--exclusive", "--nodes=1"}));
+  EXPECT_EQ(c.fleet.join_words(), (std::vector<std::string>{"srun", "--jobid={job}", "--nodelist={node}", "--overlap"}));
+  EXPECT_EQ(c.fleet.wait_seconds, 7200);
+  EXPECT_EQ(c.fleet.patience_seconds, 20);
+  EXPECT_EQ(c.fleet.workers, 3);
+  EXPECT_EQ(c.fleet.targets.at("epyc").launcher, (std::vector<std::string>{"srun", "--constraint=epyc"}));
   EXPECT_EQ(c.objective, Objective::kLatencyP90);
   EXPECT_EQ(c.limits.peak_memory_bytes, std::int64_t{400} << 20);
   EXPECT_EQ(c.limits.latency_p99_seconds, 0.008);
@@ -316,7 +322,7 @@ TEST(Contract, TheExampleOfTheReferencePageIsAContract) {
     if (path.starts_with("model.shape[") || path.starts_with("accuracy.task[0].slices.") ||
         path.find("mine") != std::string::npos || path.starts_with("model.input") ||
         path.find('.') == std::string::npos || path == "model.state" || path == "model.shape" ||
-        path == "budget.phases" || path == "accuracy.task" || path == "accuracy.tensor" || key == "slices") {
+        path == "budget.phases" || path.starts_with("fleet.targets") || path == "accuracy.task" || path == "accuracy.tensor" || key == "slices") {
       continue;
     }
     EXPECT_NE(table.find("`" + key + "`"), std::string::npos) << path;

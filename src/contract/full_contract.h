@@ -73,6 +73,14 @@ search = "8 min"
 gate = "3 min"
 race = "2 min"
 proof = "5 min"
+[fleet]
+launcher = "srun --exclusive --nodes=1"
+join = "srun --jobid={job} --nodelist={node} --overlap"
+wait = "2 h"
+patience = "20 s"
+workers = 3
+[fleet.targets.epyc]
+launcher = "srun --constraint=epyc"
 )";
 
 }  // namespace fiel

@@ -33,6 +33,7 @@ void read_engines(TableReader& table, const SectionContext& context, Contract& c
 /// After both: an engine that is not ours needs a worker.
 void check_engine_names(TableReader& top, const Contract& contract);
 EngineTarget default_engine();
+void read_fleet(TableReader& table, const SectionContext& context, Contract& contract);
 void read_workload(TableReader& table, Contract& contract);
 void read_limits(TableReader& table, Contract& contract);
 void read_speed(TableReader& table, Contract& contract);

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "decide/holdout_pass.h"
+#include "decide/places.h"
 #include "decide/race.h"
 #include "decide/session.h"
 #include "journal/record.h"
@@ -198,7 +199,7 @@ Result<EveryProcess> look_at_this_set(Lab& lab, const HoldoutSet& holdout, Ledge
 Result<ProofResult> confirm_accuracy(Lab& lab, const HoldoutSet& holdout, Ledger& ledger, const std::string& run_id,
                                      int nominee, int turn) {
   const Spent spent = FIEL_TRY(spend_opening(lab, holdout, ledger, run_id, nominee, turn));
-  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("holdout/{}", turn), "holdout", [&] {
+  const Json body = FIEL_TRY(once_on_one_machine(lab, fmt::format("holdout/{}", turn), "holdout", [&] {
     return judge_holdout(lab, holdout, spent.opening, nominee, spent.alpha);
   }));
   return ProofResult{parse_proof(body["holdout"].get<std::string>()), body.value("reason", "")};

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
+#include "decide/places.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -141,7 +142,7 @@ std::int64_t consistency_inferences(const Lab& lab) { return 3 * std::ssize(samp
 Result<> check_consistency(Lab& lab, int id) {
   const std::string key = fmt::format("candidate/{}/consistency", id);
   const bool known = lab.recorder.recorded(key);
-  const Json body = FIEL_TRY(lab.recorder.once(key, "consistency", [&] { return ask_again(lab, id); }));
+  const Json body = FIEL_TRY(once_on_one_machine(lab, key, "consistency", [&] { return ask_again(lab, id); }));
   if (known) recall_faith(lab, id, body);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/rng.h"
+#include "decide/places.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -122,7 +123,7 @@ Result<> fill_reference(Lab& lab, int id) {
 }  // namespace
 
 Result<> make_reference(Lab& lab, int id) {
-  const Json body = FIEL_TRY(lab.recorder.once("reference", "reference", [&]() -> Result<Record> {
+  const Json body = FIEL_TRY(once_on_one_machine(lab, "reference", "reference", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
     FIEL_TRY(fill_reference(lab, id));
     return Record{.body = {{"id", id},
@@ -141,10 +142,14 @@ Result<> make_reference(Lab& lab, int id) {
 }
 
 Result<> judge_on_tuning(Lab& lab, int id) {
-  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/gate", id), "gate",
+  const Json body = FIEL_TRY(once_on_one_machine(lab, fmt::format("candidate/{}/gate", id), "gate",
                                                [&] { return judge_in_fresh_process(lab, id); }));
   lab.gate_records[id] = record_from(body);
   return {};
+}
+
+void judge_ahead(Lab& lab, int id, Ahead& ahead) {
+  ahead.begin(fmt::format("candidate/{}/gate", id), [&lab, id] { return judge_in_fresh_process(lab, id); });
 }
 
 void recall_faith(Lab& lab, int id, const Json& entry) {

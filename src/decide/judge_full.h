@@ -3,6 +3,7 @@
 #pragma once
 
 #include "decide/lab.h"
+#include "decide/places.h"
 
 namespace fiel {
 
@@ -12,6 +13,8 @@ Result<> make_reference(Lab& lab, int id);
 
 /// The full tuning gate with rungs at 64, 256 and 1,024 samples; sets the status and keeps the gate record.
 Result<> judge_on_tuning(Lab& lab, int id);
+/// By the crew, before its turn.
+void judge_ahead(Lab& lab, int id, Ahead& ahead);
 
 /// Why a process is not to be trusted with a timing.
 struct Unfaithful {

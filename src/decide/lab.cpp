@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/subprocess.h"
 #include "base/units.h"
+#include "decide/places.h"
 #include "model/npy.h"
 #include "pool/group_watch.h"
 
@@ -63,7 +64,8 @@ Outcome<std::unique_ptr<Worker>> start_worker(Lab& lab, const EngineHere& engine
       if (knob != nullptr && knob->kind == KnobKind::kEnvironment) spec.environment[name] = value;
     }
   }
-  return lab.pool.start(spec);
+  auto started = lab.pool.start(spec);
+  return lab.fleet == nullptr ? std::move(started) : settled(lab, engine, std::move(started));
 }
 
 std::map<std::string, std::string> request_settings(const Lab& lab, const BuildRoute& route) {
@@ -88,21 +90,25 @@ std::filesystem::path artifact_folder(const Lab& lab, const std::string& digest)
 
 Outcome<Live> start_live(Lab& lab, int id) {
   const CandidateState& state = lab.standing.at(id);
-  const EngineHere& engine = lab.engines.at(state.route.engine);
-  if (lab.checked_artifacts.insert(state.artifact).second) {
-    if (auto checked = check_artifact(lab, state.artifact); !checked) {
+  return start_live(lab, id, state.route, state.artifact);
+}
+
+Outcome<Live> start_live(Lab& lab, int id, const BuildRoute& route, const std::string& artifact) {
+  const EngineHere& engine = lab.engines.at(route.engine);
+  if (lab.checked_artifacts.insert(artifact).second) {
+    if (auto checked = check_artifact(lab, artifact); !checked) {
       lab.broken = checked.error();
       return Failure{.kind = FailureKind::kEnvironment, .message = checked.error().message, .phase = "load",
                      .log_tail = {}, .exit_status = {}, .signal = {}};
     }
   }
-  auto started = start_worker(lab, engine, state.route, fmt::format("candidate-{}", id));
+  auto started = start_worker(lab, engine, route, fmt::format("candidate-{}", id));
   if (auto* failure = std::get_if<Failure>(&started)) return std::move(*failure);
   Live live{.id = id, .worker = std::get<std::unique_ptr<Worker>>(std::move(started)), .loaded = {},
-            .batch = batch_of(state.route)};
-  const LoadOrder order{.artifact_dir = artifact_folder(lab, state.artifact),
+            .batch = batch_of(route), .engine = route.engine};
+  const LoadOrder order{.artifact_dir = artifact_folder(lab, artifact),
                         .device = lab.contract.device,
-                        .settings = request_settings(lab, state.route),
+                        .settings = request_settings(lab, route),
                         .shapes = lab.shapes,
                         .scenario = lab.contract.scenario,
                         .state = lab.contract.state};

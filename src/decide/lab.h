@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "contract/contract.h"
@@ -20,8 +21,10 @@
 #include "decide/standing.h"
 #include "gate/gate.h"
 #include "gate/reference.h"
+#include "journal/record.h"
 #include "journal/recorder.h"
 #include "model/onnx_model.h"
+#include "pool/fleet.h"
 #include "pool/requests.h"
 #include "pool/worker.h"
 #include "route/space.h"
@@ -68,6 +71,8 @@ struct Lab {
   std::filesystem::path folder;  // of the run
   std::uint64_t seed = 0;
   int cancel_fd = -1;
+  Fleet* fleet = nullptr;  // the pool, where its workers run on machines that somebody hands out
+  Crew* crew = nullptr;    // where those are several at a time
 
   std::map<std::string, EngineHere> engines = {};
   std::optional<Space> space = {};
@@ -82,6 +87,9 @@ struct Lab {
   std::shared_ptr<const Rewriter> rewriter = {};  // makes variants of the model
   std::string variants_note = {};                // which kinds of variants there are none of, and why
   std::optional<Error> broken = {};              // what makes going on senseless; found where only a Failure can be told
+  std::map<std::string, Result<Record>> made_ahead = {};  // by event key: done by others of the crew, and not yet walked
+  int machines_refused = 0;
+  std::set<std::pair<int, std::string>> greeted = {};  // machines of the fleet, and engines there
   std::int64_t workers_started = 0;
   std::optional<double> builds_end_at_seconds = {};  // of the run: where the stage's time is up. None: builds may take their deadline
 };
@@ -92,6 +100,7 @@ struct Live {
   std::unique_ptr<Worker> worker;
   LoadResult loaded;
   std::int64_t batch = 1;
+  std::string engine = {};
 };
 
 /// Seconds that a phase may take before its process is ended.
@@ -125,6 +134,8 @@ enum class Last { kNo, kYes };
 
 /// Starts a fresh process and loads the candidate's artifact.
 Outcome<Live> start_live(Lab& lab, int id);
+/// The same where nothing is recorded of the candidate yet.
+Outcome<Live> start_live(Lab& lab, int id, const BuildRoute& route, const std::string& artifact);
 
 /// Runs samples through a live process and reads what came out, chunk by chunk.
 Outcome<std::vector<SampleOutputs>> infer_chunk(Live& live, const SampleSet& set, std::span<const int> indices,

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/rng.h"
+#include "decide/places.h"
 #include "journal/record.h"
 #include "stats/noise.h"
 
@@ -248,7 +249,7 @@ std::vector<int> first_samples(const Lab& lab, std::size_t at_most) {
 }
 
 Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
-  return lab.recorder.once("observe", "observe", [&]() -> Result<Record> {
+  return once_on_one_machine(lab, "observe", "observe", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
     lab.progress.step(fmt::format("observing the ranges of {} nodes on {} calibration samples", rewriter.regions().size(),
                                   lab.calibration->samples.size()));
@@ -266,7 +267,7 @@ Result<Json> observe(Lab& lab, const Rewriter& rewriter) {
 }
 
 Result<Json> observe_values(Lab& lab, const Rewriter& rewriter, const Json& observed) {
-  return lab.recorder.once("ranges", "ranges", [&]() -> Result<Record> {
+  return once_on_one_machine(lab, "ranges", "ranges", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
     const auto groups = groups_by_size(rewriter, observed);
     const Ranges extremes = ranges_from(observed, "min_max");

@@ -78,7 +78,7 @@ Outcome<BlockDone> measure_block(Lab& lab, Live& live, const RoundsPlan& plan, i
 
 // Nobody can disturb a scripted engine's times: they are computed, not measured.
 bool computes_its_times(const Lab& lab, const Live& live) {
-  return lab.engines.at(lab.standing.candidates.at(live.id).route.engine).can("computed_time");
+  return lab.engines.at(live.engine).can("computed_time");
 }
 
 struct RoundDone {

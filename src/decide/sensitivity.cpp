@@ -9,6 +9,7 @@
 
 #include "decide/observe.h"
 #include "gate/compare.h"
+#include "decide/places.h"
 #include "journal/record.h"
 
 namespace fiel {
@@ -83,7 +84,7 @@ std::map<std::string, std::string> names_of(const Rewriter& rewriter) {
 
 // {"losses": {region: loss}, "seconds_by_node": {region: seconds of an inference in float32}} of the regions that could be measured in the time there is.
 Result<Json> measure(Lab& lab, const Rewriter& rewriter, const Ranges& ranges, std::span<const Noisy> queue) {
-  return lab.recorder.once("sensitivity", "sensitivity", [&]() -> Result<Record> {
+  return once_on_one_machine(lab, "sensitivity", "sensitivity", [&]() -> Result<Record> {
     const double started_at = lab.recorder.live_seconds();
     lab.progress.step(fmt::format("measuring what each of {} nodes loses in 8 bits, alone", queue.size()));
     const double limit = std::min(kSeconds, kShare * lab.contract.budget.wall_seconds);

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "decide/judge_full.h"
+#include "decide/places.h"
 #include "decide/rounds.h"
 #include "journal/record.h"
 
@@ -141,7 +142,7 @@ Result<Record> session_once(Lab& lab, const std::string& key, const std::vector<
 Result<SessionView> run_session(Lab& lab, const std::string& key, const std::string& type, const std::vector<int>& ids,
                                 const Finish& finish) {
   const bool known = lab.recorder.recorded(key);
-  const Json body = FIEL_TRY(lab.recorder.once(key, type, [&] { return session_once(lab, key, ids, finish); }));
+  const Json body = FIEL_TRY(once_on_one_machine(lab, key, type, [&] { return session_once(lab, key, ids, finish); }));
   if (known) {
     for (const Json& entry : body["contenders"]) recall_faith(lab, entry["id"].get<int>(), entry);
   }

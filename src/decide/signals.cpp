@@ -45,25 +45,26 @@ Json Signals::json() const {
 
 Watch::Watch(Lab& lab, std::vector<Worker*> workers) : lab_(lab), workers_(std::move(workers)) {
   start_ = lab_.recorder.live_seconds();
-  machine_ = sample_machine();
-  own_ = own_cpu_seconds();
+  times_ = lab_.pool.machine_times();
   for (Worker* worker : workers_) before_.push_back(worker->usage().cpu_seconds);
 }
 
 Signals Watch::stop(std::size_t awake) const {
   Signals signals;
   signals.wall_seconds = lab_.recorder.live_seconds() - start_;
-  double ours = own_cpu_seconds() - own_;
+  const MachineTimes times = lab_.pool.machine_times();
+  if (times.now_seconds && times_.now_seconds) signals.wall_seconds = *times.now_seconds - *times_.now_seconds;
+  double ours = times.own_cpu_seconds - times_.own_cpu_seconds;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const double used = workers_[i]->usage().cpu_seconds - before_[i];
     ours += used;
     if (i != awake) signals.paused_seconds += used;
   }
-  if (const auto now = sample_machine(); now && machine_) {
-    signals.foreign_seconds = std::max(0.0, now->busy_seconds - machine_->busy_seconds - ours);
-    signals.steal_seconds = now->steal_seconds - machine_->steal_seconds;
-    signals.throttle_events = difference(now->throttle_events, machine_->throttle_events);
-    signals.quota_stopped_seconds = difference(now->quota_stopped_seconds, machine_->quota_stopped_seconds);
+  if (const auto &now = times.machine, &before = times_.machine; now && before) {
+    signals.foreign_seconds = std::max(0.0, now->busy_seconds - before->busy_seconds - ours);
+    signals.steal_seconds = now->steal_seconds - before->steal_seconds;
+    signals.throttle_events = difference(now->throttle_events, before->throttle_events);
+    signals.quota_stopped_seconds = difference(now->quota_stopped_seconds, before->quota_stopped_seconds);
     signals.highest_mhz = now->highest_mhz;
   }
   return signals;

@@ -34,8 +34,8 @@ class Watch {
  private:
   Lab& lab_;
   std::vector<Worker*> workers_;
-  double start_ = 0, own_ = 0;
-  std::optional<MachineSample> machine_;
+  double start_ = 0;
+  MachineTimes times_;
   std::vector<double> before_;
 };
 

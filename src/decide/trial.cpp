@@ -9,6 +9,7 @@
 #include "base/sync.h"
 #include "base/units.h"
 #include "decide/artifact.h"
+#include "decide/places.h"
 #include "decide/rounds.h"
 #include "decide/variants.h"
 #include "journal/record.h"
@@ -87,16 +88,14 @@ Result<std::pair<std::string, std::int64_t>> keep_artifact(Lab& lab, const std::
   return std::pair(digest, bytes);
 }
 
-Result<Json> build_in_fresh_process(Lab& lab, int id) {
-  const CandidateState& state = lab.standing.at(id);
+Result<Json> build_in_fresh_process(Lab& lab, int id, const BuildRoute& route, const Outcome<std::filesystem::path>& model) {
   Json body = {{"id", id}};
-  auto model = FIEL_TRY(model_of(lab, state.route));
   if (const auto* failure = std::get_if<Failure>(&model)) return with_outcome(std::move(body), *failure);
   // Beside the scratch folder, not in it: a rename into the run's artifacts must stay on one file system.
   auto folder = FIEL_TRY(TempFolder::create(lab.folder / "scratch", "artifact-"));
   const auto artifact = folder.path() / "files";
   FIEL_TRY(ensure_folder(artifact));
-  auto started = start_worker(lab, lab.engines.at(state.route.engine), state.route, fmt::format("candidate-{}", id), artifact);
+  auto started = start_worker(lab, lab.engines.at(route.engine), route, fmt::format("candidate-{}", id), artifact);
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return with_outcome(std::move(body), *failure);
@@ -104,7 +103,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   Worker& worker = *std::get<std::unique_ptr<Worker>>(started);
   const BuildOrder order{.model = std::get<std::filesystem::path>(model),
                          .device = lab.contract.device,
-                         .settings = request_settings(lab, state.route),
+                         .settings = request_settings(lab, route),
                          .shapes = lab.shapes,
                          .artifact_dir = artifact};
   const double deadline = deadlines_for(lab.contract).build;
@@ -127,7 +126,7 @@ Result<Json> build_in_fresh_process(Lab& lab, int id) {
   body["build_seconds"] = built.build_seconds;
   body["effective"] = effective_json(built.effective);
   const std::string model_digest = order.model == lab.model.path ? lab.model.digest : FIEL_TRY(digest_model_file(order.model));
-  body["identity"] = identity_of(lab, state.route, built.effective, model_digest);
+  body["identity"] = identity_of(lab, route, built.effective, model_digest);
   return body;
 }
 
@@ -142,6 +141,24 @@ std::string build_over_limit(const Limits& limits, const Json& body) {
                        format_bytes(*limits.artifact_bytes));
   }
   return {};
+}
+
+// What is to be said of a build with all that was built before it in view.
+Record judged_build(Lab& lab, int id, Record made) {
+  Json& built = made.body;
+  if (!built.contains("artifact")) return made;
+  const std::string identity = built["identity"].get<std::string>();
+  const auto twin = identity.empty() ? lab.identities.end() : lab.identities.find(identity);
+  if (const std::string over = build_over_limit(lab.contract.limits, built); !over.empty()) {
+    set_outcome(built, CandidateStatus::kOverLimit, over);
+  } else if (twin != lab.identities.end() && lab.standing.at(id).roles.empty()) {
+    built["same_as"] = twin->second;
+    set_outcome(built, CandidateStatus::kDuplicate,
+                fmt::format("same graph, effective settings and environment as candidate {}", twin->second));
+  } else {
+    set_outcome(built, CandidateStatus::kTried, "");
+  }
+  return made;
 }
 
 // With the next free id. Where the text is not the route's own, it is one that no route is written like.
@@ -170,22 +187,13 @@ Result<int> register_rebuild(Lab& lab, const BuildRoute& route, int number) {
 }
 
 Result<> build_candidate(Lab& lab, int id) {
-  const Json body = FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/build", id), "build",
-                                               [&]() -> Result<Record> {
-    Json built = FIEL_TRY(build_in_fresh_process(lab, id));
-    if (!built.contains("artifact")) return Record{.body = std::move(built)};
-    const std::string identity = built["identity"].get<std::string>();
-    const auto twin = identity.empty() ? lab.identities.end() : lab.identities.find(identity);
-    if (const std::string over = build_over_limit(lab.contract.limits, built); !over.empty()) {
-      return Record{.body = with_outcome(std::move(built), CandidateStatus::kOverLimit, over)};
-    }
-    if (twin != lab.identities.end() && lab.standing.at(id).roles.empty()) {
-      built["same_as"] = twin->second;
-      return Record{.body = with_outcome(std::move(built), CandidateStatus::kDuplicate,
-                                     fmt::format("same graph, effective settings and environment as candidate {}",
-                                                 twin->second))};
-    }
-    return Record{.body = with_outcome(std::move(built), CandidateStatus::kTried, "")};
+  const std::string key = fmt::format("candidate/{}/build", id);
+  const Json body = FIEL_TRY(lab.recorder.once(key, "build", [&]() -> Result<Record> {
+    return judged_build(lab, id, FIEL_TRY(made_on_one_machine(lab, key, [&]() -> Result<Record> {
+      const BuildRoute& route = lab.standing.at(id).route;
+      const auto model = FIEL_TRY(model_of(lab, route));
+      return Record{.body = FIEL_TRY(build_in_fresh_process(lab, id, route, model))};
+    })));
   }));
   if (const std::string identity = body.value("identity", ""); !identity.empty()) {
     lab.identities.emplace(identity, id);  // the first one stays
@@ -214,25 +222,25 @@ namespace {
 using Reason = std::pair<CandidateStatus, std::string>;
 
 // What loads must be what was built, and where it was asked to run.
-Result<std::optional<Reason>> other_than_built(const Lab& lab, int id, const Effective& loaded) {
-  const Json built = FIEL_TRY(lab.recorder.journal().body(fmt::format("candidate/{}/build", id)));
+std::optional<Reason> other_than_built(const Lab& lab, const Json& built, const Effective& loaded) {
   const std::string digest = object_or_empty(built, "effective").value("graph_digest", "");
   if (!digest.empty() && !loaded.graph_digest.empty() && digest != loaded.graph_digest) {
-    return std::optional(Reason(CandidateStatus::kMistrusted, "the loaded graph is not the one that was built"));
+    return Reason(CandidateStatus::kMistrusted, "the loaded graph is not the one that was built");
   }
   const std::string& device = lab.contract.device;
   const bool one_device = device.find(':') == std::string::npos && device != "AUTO" && device != "HETERO";
   for (const auto& [place, nodes] : loaded.placement) {
     if (!one_device || place.starts_with(device) || nodes == 0) continue;
-    return std::optional(Reason(CandidateStatus::kFellBack,
-                                fmt::format("{} nodes ran on {} instead of {}", nodes, place, device)));
+    return Reason(CandidateStatus::kFellBack, fmt::format("{} nodes ran on {} instead of {}", nodes, place, device));
   }
-  return std::optional<Reason>();
+  return std::nullopt;
 }
 
-Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
+// `built` is the body of the build's record.
+Result<Record> probe_and_screen(Lab& lab, int id, const BuildRoute& route, const Json& built, const PartnerHere& partner_here) {
   Json body = {{"id", id}};
-  auto started = start_live(lab, id);
+  Live* const partner = partner_here ? FIEL_TRY(partner_here()) : nullptr;
+  auto started = start_live(lab, id, route, built["artifact"].get<std::string>());
   if (const auto* failure = std::get_if<Failure>(&started)) {
     FIEL_TRY(stop_if_not_its_fault(lab, *failure));
     return Record{.body = with_outcome(std::move(body), *failure)};
@@ -242,7 +250,7 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
   body["effective"] = effective_json(live.loaded.effective);
   body["inputs"] = ports_json(live.loaded.inputs);
   body["outputs"] = ports_json(live.loaded.outputs);
-  if (const auto other = FIEL_TRY(other_than_built(lab, id, live.loaded.effective))) {
+  if (const auto other = other_than_built(lab, built, live.loaded.effective)) {
     return Record{.body = with_outcome(std::move(body), other->first, other->second)};
   }
   if (lab.reference) {
@@ -295,10 +303,27 @@ Result<Record> probe_and_screen(Lab& lab, int id, Live* partner) {
 
 }  // namespace
 
-Result<> probe_candidate(Lab& lab, int id, Live* partner) {
-  FIEL_TRY(lab.recorder.once(fmt::format("candidate/{}/probe", id), "probe",
-                             [&] { return probe_and_screen(lab, id, partner); }));
+Result<> probe_candidate(Lab& lab, int id, const PartnerHere& partner) {
+  FIEL_TRY(once_on_one_machine(lab, fmt::format("candidate/{}/probe", id), "probe", [&]() -> Result<Record> {
+    const Json built = FIEL_TRY(lab.recorder.journal().body(fmt::format("candidate/{}/build", id)));
+    return probe_and_screen(lab, id, lab.standing.at(id).route, built, partner);
+  }));
   return {};
+}
+
+Crew::End try_ahead(Lab& lab, int id, const BuildRoute& route, const Outcome<std::filesystem::path>& model,
+                    const PartnerHere& partner, TriedAhead& tried) {
+  if (!tried.built.made) {
+    const auto build = [&]() -> Result<Record> { return Record{.body = FIEL_TRY(build_in_fresh_process(lab, id, route, model))}; };
+    if (tried.built.one(lab, build) == Crew::End::kAgain) return Crew::End::kAgain;
+  }
+  if (!*tried.built.made) return Crew::End::kDone;
+  const Json& built = (*tried.built.made)->body;
+  if (!built.contains("artifact") || lab.identities.contains(built.value("identity", "")) ||
+      !build_over_limit(lab.contract.limits, built).empty()) {
+    return Crew::End::kDone;
+  }
+  return tried.probed.one(lab, [&] { return probe_and_screen(lab, id, route, built, partner); });
 }
 
 Result<> check_reference_built(const Lab& lab, int id) {

@@ -2,7 +2,10 @@
 // once against a partner. All of it may reject; none of it is a claim.
 #pragma once
 
-#include "decide/lab.h"
+#include <functional>
+#include <optional>
+
+#include "decide/places.h"
 
 namespace fiel {
 
@@ -26,8 +29,19 @@ Result<int> adopt_candidate(Lab& lab, const BuildRoute& route, const Adopted& bu
 /// An error where the reference has no artifact: then nothing can be judged. One that is only over a limit will do.
 Result<> check_reference_built(const Lab& lab, int id);
 
-/// Loads, probes 64 stratified tuning samples and, with a partner, screens. `partner` may be null (no comparator yet).
-Result<> probe_candidate(Lab& lab, int id, Live* partner);
+/// Who a candidate is screened against: a process that stays, where the caller's thread has its machine.
+using PartnerHere = std::function<Result<Live*>()>;
+
+/// Loads, probes 64 stratified tuning samples and, with a partner, screens. None: no comparator yet.
+Result<> probe_candidate(Lab& lab, int id, const PartnerHere& partner);
+
+/// By one of the crew, for a candidate that will have this id and whose turn has not come: what build_candidate and
+/// probe_candidate then find in lab.made_ahead. `model` is the route's (model_of).
+struct TriedAhead {
+  Attempts built = {}, probed = {};
+};
+Crew::End try_ahead(Lab& lab, int id, const BuildRoute& route, const Outcome<std::filesystem::path>& model,
+                    const PartnerHere& partner, TriedAhead& tried);
 
 /// The route that pins strict float32 for an engine.
 BuildRoute float32_route(const Lab& lab, const std::string& engine);

@@ -1,8 +1,12 @@
 #include "pool/group_watch.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/proc.h"
 #include "pool/machine_files.h"
 
@@ -12,6 +16,7 @@ namespace {
 constexpr double kLookSeconds = 0.05;
 constexpr double kScanSeconds = 1.0;
 constexpr std::int64_t kSuddenThreads = 128;
+constexpr double kPauseSeconds = 1.0;
 
 // The machine's threads: "0.20 0.18 0.12 1/80 11206" has 80 of them.
 std::int64_t threads_of_machine() {
@@ -51,6 +56,16 @@ WorkerUsage GroupWatch::usage() {
   }
   usage.peak_memory_bytes = peak_bytes();
   return usage;
+}
+
+void stop_group(pid_t group) {
+  ::kill(-group, SIGSTOP);
+  const double deadline = steady_seconds() + kPauseSeconds;
+  while (steady_seconds() < deadline) {
+    const std::vector<pid_t> members = group_members(group);
+    if (std::all_of(members.begin(), members.end(), is_stopped)) return;
+    ::poll(nullptr, 0, 1);
+  }
 }
 
 std::int64_t kernel_memory_kills() {

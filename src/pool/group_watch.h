@@ -40,6 +40,12 @@ class GroupWatch {
   std::int64_t peak_bytes_ = 0;
 };
 
+/// Of a worker's group: engines have threads; some call a compiler on each core.
+inline constexpr std::int64_t kMaxProcesses = 512;
+
+/// SIGSTOP to the group; returns when all of it is stopped, or after a second.
+void stop_group(pid_t group);
+
 /// How often the kernel has killed for lack of memory: on this machine and in our control group. A
 /// change over a worker's life says who sent its SIGKILL. 0 where the kernel does not tell.
 std::int64_t kernel_memory_kills();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace fiel {
@@ -59,6 +60,24 @@ std::optional<MachineSample> sample_machine(const MachineRoots& roots) {
                        .throttle_events = throttle_events(cores),
                        .quota_stopped_seconds = quota_stopped_seconds(roots),
                        .highest_mhz = highest_mhz(cores)};
+}
+
+Json to_json(const MachineSample& sample) {
+  Json json = {{"busy_seconds", sample.busy_seconds}, {"steal_seconds", sample.steal_seconds}};
+  if (sample.throttle_events) json["throttle_events"] = *sample.throttle_events;
+  if (sample.quota_stopped_seconds) json["quota_stopped_seconds"] = *sample.quota_stopped_seconds;
+  if (sample.highest_mhz) json["highest_mhz"] = *sample.highest_mhz;
+  return json;
+}
+
+Result<MachineSample> read_machine_sample(const Json& json) {
+  MachineSample sample;
+  sample.busy_seconds = FIEL_TRY(get_number(json, "busy_seconds"));
+  sample.steal_seconds = FIEL_TRY(get_number(json, "steal_seconds"));
+  if (json.contains("throttle_events")) sample.throttle_events = FIEL_TRY(get_int(json, "throttle_events"));
+  if (json.contains("quota_stopped_seconds")) sample.quota_stopped_seconds = FIEL_TRY(get_number(json, "quota_stopped_seconds"));
+  if (json.contains("highest_mhz")) sample.highest_mhz = FIEL_TRY(get_number(json, "highest_mhz"));
+  return sample;
 }
 
 double own_cpu_seconds() {

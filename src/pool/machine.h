@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/json.h"
 #include "pool/machine_files.h"
 
 namespace fiel {
@@ -25,6 +26,10 @@ struct MachineSample {
 
 /// nullopt where /proc/stat can't be read; what else can't be is absent.
 std::optional<MachineSample> sample_machine(const MachineRoots& roots = {});
+
+/// As it travels from another machine. kProtocol.
+Json to_json(const MachineSample& sample);
+Result<MachineSample> read_machine_sample(const Json& json);
 
 /// Our own process: user + system seconds so far.
 double own_cpu_seconds();

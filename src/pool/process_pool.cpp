@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/printable.h"
-#include "base/proc.h"
 #include "base/subprocess.h"
 #include "pool/disk_watch.h"
 #include "pool/group_watch.h"
@@ -37,8 +36,6 @@ constexpr double kTickSeconds = 0.05;
 constexpr double kGraceSeconds = 0.5;  // between SIGTERM and SIGKILL
 constexpr double kExitSeconds =
     1.0;  // for a worker that said bye, or closed its output, to end by itself
-constexpr double kPauseSeconds = 1.0;
-constexpr std::int64_t kMaxProcesses = 512;  // engines have threads; some call a compiler on each core
 
 class ProcessWorker : public Worker {
  public:
@@ -59,6 +56,7 @@ class ProcessWorker : public Worker {
   Answer call(Json request, double deadline_seconds) override;
   void begin(Json request, double deadline_seconds) override;
   Answer finish() override;
+  bool wait(double seconds) override;
   bool busy() const override { return busy_; }
   void look() override;
   void pause() override;
@@ -104,6 +102,7 @@ class ProcessWorker : public Worker {
   std::string_view rest_;                // of it, not yet written
   double deadline_ = 0;                  // in steady_seconds()
   std::optional<Failure> found_ = {};    // what went wrong before it was finished
+  std::optional<Answer> answer_ = {};    // that has come before it was
   std::string phase_;
   LineSplitter lines_;
   int progress_lines_ = 0;
@@ -120,6 +119,7 @@ void ProcessWorker::begin(Json request, double deadline_seconds) {
   phase_ = request["type"].get<std::string>();
   busy_ = true;
   found_.reset();
+  answer_.reset();
   if (!alive_) found_ = failure(FailureKind::kCrash, "the worker has ended before");
   if (paused_) resume();
   if (!found_) found_ = refuse_unsolicited();
@@ -139,19 +139,29 @@ void ProcessWorker::look() {
   found_ = over_limits();
 }
 
+bool ProcessWorker::wait(double seconds) {
+  const double until = steady_seconds() + seconds;
+  while (busy_ && !found_ && !answer_) {
+    if (steady_seconds() >= until) return false;
+    answer_ = turn();
+  }
+  return true;
+}
+
 Answer ProcessWorker::finish() {
   FIEL_CHECK(busy_);
-  busy_ = false;
-  if (found_) return *std::move(found_);
-  for (;;) {
-    if (auto answer = turn()) {
-      if (phase_ == "bye" && alive_) {
-        child_.wait_for_end(kExitSeconds);
-        end(0);
-      }
-      return *std::move(answer);
-    }
+  if (found_) {
+    busy_ = false;
+    return *std::move(found_);
   }
+  while (!answer_) answer_ = turn();
+  busy_ = false;
+  Answer answer = *std::exchange(answer_, std::nullopt);
+  if (phase_ == "bye" && alive_) {
+    child_.wait_for_end(kExitSeconds);
+    end(0);
+  }
+  return answer;
 }
 
 // Output without a request is not in the protocol. Its end, on the other hand, shows in the request
@@ -326,19 +336,13 @@ void ProcessWorker::end(double grace_seconds) {
   if (!alive_) return;
   alive_ = false;
   last_usage_ = watch_.usage();
-  child_.end(grace_seconds);
+  child_.end(std::max(grace_seconds, spec_.least_grace_seconds));
 }
 
 void ProcessWorker::pause() {
   if (!alive_) return;
   paused_ = true;
-  ::kill(-child_.pid(), SIGSTOP);
-  const double deadline = steady_seconds() + kPauseSeconds;
-  while (steady_seconds() < deadline) {
-    const std::vector<pid_t> members = group_members(child_.pid());
-    if (std::all_of(members.begin(), members.end(), is_stopped)) return;
-    ::poll(nullptr, 0, 1);
-  }
+  stop_group(child_.pid());
 }
 
 void ProcessWorker::resume() {

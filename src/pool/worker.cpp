@@ -2,6 +2,8 @@
 
 namespace fiel {
 
+MachineTimes WorkerPool::machine_times() { return {.machine = sample_machine(), .own_cpu_seconds = fiel::own_cpu_seconds()}; }
+
 std::string_view to_string(FailureKind kind) {
   switch (kind) {
     case FailureKind::kUnsupported:

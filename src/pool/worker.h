@@ -14,6 +14,7 @@
 #include "base/confine.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "pool/machine.h"
 
 namespace fiel {
 
@@ -51,6 +52,14 @@ struct WorkerSpec {
   std::optional<std::int64_t> memory_limit_bytes;  // resident memory of the group, watched; above it the group is killed
   std::vector<int> cores;                          // CPU affinity; empty: unchanged
   std::optional<Confinement> confinement = Confinement{};  // beside its scratch folder; none: it may do what we may
+  double least_grace_seconds = 0;                  // SIGTERM comes so long before SIGKILL, for who has something to clear away
+};
+
+/// What the machine of the workers did so far, and the part of it that is the coordinator's, or of whoever stands for it there.
+struct MachineTimes {
+  std::optional<MachineSample> machine = {};
+  double own_cpu_seconds = 0;
+  std::optional<double> now_seconds = {};  // by that machine's clock, where it is not ours
 };
 
 struct WorkerUsage {
@@ -70,6 +79,8 @@ class Worker {
   /// has come by finish() is in time. The next request first waits for the one before, and drops its answer.
   virtual void begin(Json request, double deadline_seconds) = 0;
   virtual Answer finish() = 0;
+  /// After at most `seconds`: would finish() return at once?
+  virtual bool wait(double seconds) = 0;
   /// Is a request begun and not finished?
   virtual bool busy() const = 0;
   /// Holds the worker to its limits while nobody waits for it; what is wrong comes out at finish().
@@ -87,6 +98,7 @@ class WorkerPool {
   virtual ~WorkerPool() = default;
   /// Starts a process; a program that is missing or not executable is a Failure of kind kEnvironment.
   virtual std::variant<std::unique_ptr<Worker>, Failure> start(const WorkerSpec& spec) = 0;
+  virtual MachineTimes machine_times();
 };
 
 /// Real processes: posix_spawn-like start in a group of its own that dies with us, one poll loop, Ctrl-C by a

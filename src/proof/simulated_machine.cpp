@@ -20,15 +20,43 @@ namespace fiel {
 namespace {
 
 constexpr double kBaseSeconds = 0.02;  // of one inference of the default
-constexpr double kBuildSeconds = 0.2, kLoadSeconds = 0.05, kInferSeconds = 0.001;
+constexpr double kLoadSeconds = 0.05;
 
-// What all processes of one machine share.
+// Where several machines work at once, time is where the first of those that wait for it wakes; it stands still while anybody works.
+class Timeline {
+ public:
+  Timeline(Baton& baton, FakeClock& clock) : baton_(baton), clock_(clock) {
+    baton_.when_idle([this] { return next(); });
+  }
+
+  void pass(double seconds) {
+    Baton::Sleeper me;
+    sleepers_.emplace(clock_.now_seconds() + seconds, &me);
+    baton_.sleep(me);
+  }
+
+ private:
+  Baton::Sleeper* next() {
+    if (sleepers_.empty()) return nullptr;
+    const auto [at_seconds, sleeper] = *sleepers_.begin();
+    sleepers_.erase(sleepers_.begin());
+    clock_.advance(at_seconds - clock_.now_seconds());
+    return sleeper;
+  }
+
+  Baton& baton_;
+  FakeClock& clock_;
+  std::multimap<double, Baton::Sleeper*> sleepers_;
+};
+
+// What all processes share.
 struct Shared {
   Shared(SimulatedMachine described, FakeClock& its_clock)
       : machine(std::move(described)), noise(machine.noise, machine.sigma, sub_seed(machine.seed, "machine")), clock(its_clock) {}
   SimulatedMachine machine;
   stats::NoisyMachine noise;
   FakeClock& clock;
+  std::unique_ptr<Timeline> timeline = {};  // of several machines
 
   double next_log_factor() { return machine.recorded ? machine.recorded() : noise.next_timing(); }
   const SimulatedCandidate& candidate(const Json& settings) const {
@@ -56,6 +84,12 @@ class SimulatedWorker : public Worker {
   ~SimulatedWorker() override { (void)remove_tree(scratch_); }
 
   Answer call(Json request, double) override {
+    Answer answer = answer_to(request);
+    if (shared_->timeline) shared_->timeline->pass(std::exchange(spent_seconds_, 0));
+    return answer;
+  }
+
+  Answer answer_to(const Json& request) {
     const std::string type = request["type"];
     if (type == "hello") return hello();
     if (type == "build") return build(request);
@@ -67,6 +101,7 @@ class SimulatedWorker : public Worker {
 
   void begin(Json request, double) override { begun_ = std::move(request); }
   Answer finish() override { return call(*std::exchange(begun_, std::nullopt), 0); }
+  bool wait(double) override { return true; }
   bool busy() const override { return begun_.has_value(); }
   void look() override {}
 
@@ -92,13 +127,13 @@ class SimulatedWorker : public Worker {
   Json build(const Json& request) {
     const std::string name = shared_->candidate(request["settings"]).name;
     std::ofstream(std::filesystem::path(request["artifact_dir"].get<std::string>()) / "candidate") << name;
-    shared_->clock.advance(kBuildSeconds);
-    return {{"build_seconds", kBuildSeconds}, {"graph_digest", name}};
+    spend(shared_->machine.build_seconds);
+    return {{"build_seconds", shared_->machine.build_seconds}, {"graph_digest", name}};
   }
 
   Json load(const Json& request) {
     candidate_ = shared_->candidate(request["settings"]);
-    shared_->clock.advance(kLoadSeconds);
+    spend(kLoadSeconds);
     return {{"load_seconds", kLoadSeconds},
             {"graph_digest", candidate_.name},
             {"inputs", Json::array({{{"name", "x"}, {"dtype", "float32"}, {"shape", {1, 4}}}})},
@@ -127,13 +162,18 @@ class SimulatedWorker : public Worker {
     const std::filesystem::path folder = request["output_dir"].get<std::string>();
     Json outputs = Json::array();
     for (const Json& sample : request["samples"]) outputs.push_back(answer(sample, folder));
-    shared_->clock.advance(kInferSeconds);
-    return {{"seconds", kInferSeconds}, {"outputs", std::move(outputs)}};
+    spend(shared_->machine.infer_seconds);
+    return {{"seconds", shared_->machine.infer_seconds}, {"outputs", std::move(outputs)}};
+  }
+
+  void spend(double seconds) {
+    if (shared_->timeline) spent_seconds_ += seconds;  // passed at the end of the request
+    else shared_->clock.advance(seconds);
   }
 
   double next_latency() {
     const double seconds = kBaseSeconds * std::exp(offset_ - candidate_.log_gain + shared_->next_log_factor());
-    shared_->clock.advance(seconds);
+    spend(seconds);
     return seconds;
   }
 
@@ -162,13 +202,15 @@ class SimulatedWorker : public Worker {
   std::filesystem::path scratch_;
   std::optional<Json> begun_ = {};
   double offset_;  // of this process, in log units
+  double spent_seconds_ = 0;
   SimulatedCandidate candidate_ = {};
 };
 
 class SimulatedPool : public WorkerPool {
  public:
-  SimulatedPool(const SimulatedMachine& machine, FakeClock& clock)
-      : shared_(std::make_shared<Shared>(machine, clock)) {}
+  SimulatedPool(const SimulatedMachine& machine, FakeClock& clock, Crew* crew) : shared_(std::make_shared<Shared>(machine, clock)) {
+    if (crew != nullptr) shared_->timeline = std::make_unique<Timeline>(crew->baton(), clock);
+  }
 
   std::variant<std::unique_ptr<Worker>, Failure> start(const WorkerSpec& spec) override {
     FIEL_CHECK(ensure_folder(spec.scratch).has_value());
@@ -183,8 +225,9 @@ class SimulatedPool : public WorkerPool {
 
 World simulated_world(const SimulatedMachine& machine) {
   auto clock = std::make_unique<FakeClock>();
-  auto pool = std::make_unique<SimulatedPool>(machine, *clock);
-  return {.clock = std::move(clock), .pool = std::move(pool)};
+  auto crew = machine.machines > 1 ? std::make_unique<Crew>(Crew::Options{.seats = machine.machines}) : nullptr;
+  auto pool = std::make_unique<SimulatedPool>(machine, *clock, crew.get());
+  return {.clock = std::move(clock), .pool = std::move(pool), .fleet = nullptr, .crew = std::move(crew)};
 }
 
 }  // namespace fiel

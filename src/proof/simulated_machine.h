@@ -32,6 +32,9 @@ struct SimulatedMachine {
   std::function<double()> recorded = {};
   std::uint64_t seed = 0;
   std::vector<SimulatedCandidate> candidates;  // the first one is the engine's default, the baseline
+  double build_seconds = 0.2;
+  double infer_seconds = 0.001;  // of a request
+  int machines = 1;              // of this kind, on which a crew works
 };
 
 inline constexpr std::string_view kSimulatedEngine = "simulated";

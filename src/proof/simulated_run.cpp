@@ -138,6 +138,20 @@ SimulatedOutcome outcome_of(const Verdict& verdict, const Standing& standing, co
   return outcome;
 }
 
+// How long the stages took that may fan out.
+void take_stages(const Journal& journal, SimulatedOutcome& outcome) {
+  double anchors = 0, search = 0, gate = 0;
+  for (const Event& event : journal.events()) {
+    if (event.key == "anchors") anchors = event.spent_seconds;
+    if (event.key == "search/end") search = gate = event.spent_seconds;
+    if (event.type != "gate" || search == 0) continue;
+    gate = event.spent_seconds;
+    ++outcome.judged;
+  }
+  outcome.search_seconds = search - anchors;
+  outcome.gate_seconds = gate - search;
+}
+
 }  // namespace
 
 Result<SimulatedProject> SimulatedProject::create(const SimulatedData& data) {
@@ -168,8 +182,12 @@ Result<SimulatedOutcome> SimulatedProject::run(const SimulatedMachine& described
                   .routes = {},
                   .candidates = {},
                   .wall_seconds = wall_seconds};
+  const double own_before = own_cpu_seconds();
   const Verdict verdict = FIEL_TRY(tune(input));
-  return outcome_of(verdict, workshop->lab().standing, machine);
+  SimulatedOutcome outcome = outcome_of(verdict, workshop->lab().standing, machine);
+  outcome.own_cpu_seconds = own_cpu_seconds() - own_before;
+  take_stages(workshop->lab().recorder.journal(), outcome);
+  return outcome;
 }
 
 }  // namespace fiel

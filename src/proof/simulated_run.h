@@ -34,6 +34,10 @@ struct SimulatedOutcome {
   std::vector<double> deciding_log_ratios;  // of the first nominee
   std::vector<double> estimates;            // log-ratios of the estimating sessions of a winner
   std::string reason;
+  double search_seconds = 0;                // of simulated time, from the first question to the last answer
+  double gate_seconds = 0;                  // the same of full judgements after it
+  std::int64_t judged = 0;                  // in them
+  double own_cpu_seconds = 0;               // of this process, in the whole run
 };
 
 inline constexpr double kPlentyOfTimeSeconds = 1e7;  // of the simulated clock

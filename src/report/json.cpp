@@ -136,6 +136,9 @@ Json environment_json(const RunView& view) {
                                {"devices", engine.devices},
                                {"cpu_features", engine.cpu_features}});
   }
+  for (const MachineUse& machine : view.machines) {
+    json["machines"].push_back({{"node", machine.node}, {"job", machine.job}, {"steps", machine.steps}, {"lost", machine.lost}});
+  }
   return json;
 }
 

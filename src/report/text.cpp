@@ -14,6 +14,7 @@ std::string format_text(const RunView& view, const TextOptions& options) {
   say_proof(page, view);
   say_break_even(page, view);
   say_bounds(page, view);
+  say_machines(page, view);
   say_candidates(page, view, detail);
   say_pareto(page, view);
   say_nearest_misses(page, view);

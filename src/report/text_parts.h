@@ -21,5 +21,6 @@ void say_what_mattered(Page& page, const RunView& view);  // knobs, pairs, and t
 void say_quality(Page& page, const RunView& view);        // what share of the space may hold better
 void say_time(Page& page, const RunView& view);
 void say_bounds(Page& page, const RunView& view);        // model, machine, engine, data
+void say_machines(Page& page, const RunView& view);      // nodes and jobs of a fleet
 
 }  // namespace fiel

@@ -13,6 +13,8 @@
 namespace fiel {
 namespace {
 
+constexpr std::size_t kMachinesShown = 8;
+
 constexpr std::size_t kRowsShown = 10;  // without --all; what ships and what it was compared with always are
 constexpr std::size_t kRouteIndent = 10;
 
@@ -128,6 +130,21 @@ void say_nearest_misses(Page& page, const RunView& view) {
                                         ? fmt::format("; over by {} of the margin", format_share(-miss.margin_left))
                                         : std::string()));
   }
+}
+
+void say_machines(Page& page, const RunView& view) {
+  if (view.machines.empty()) return;
+  std::vector<std::string> words;
+  for (const MachineUse& machine : view.machines) {
+    if (words.size() == kMachinesShown) {
+      words.push_back(fmt::format("{} more (--json has all)", view.machines.size() - kMachinesShown));
+      break;
+    }
+    const std::string job = machine.job.empty() ? "" : fmt::format(" (job {})", machine.job);
+    const std::string lost = machine.lost == 0 ? "" : fmt::format(", lost under {}", machine.lost);
+    words.push_back(fmt::format("{}{}: {} steps{}", machine.node, job, machine.steps, lost));
+  }
+  page.paragraph("nodes", fmt::format("{}", fmt::join(words, "; ")));
 }
 
 void say_time(Page& page, const RunView& view) {

@@ -141,6 +141,20 @@ std::optional<BreakEven> break_even(const RunView& view, const Json& run) {
   return result;
 }
 
+MachineUse& machine_at(RunView& view, const Json& place) {
+  const std::string node = fields::text(place, "node"), job = fields::text(place, "job");
+  const auto known = std::ranges::find_if(view.machines, [&](const MachineUse& one) { return one.node == node && one.job == job; });
+  if (known != view.machines.end()) return *known;
+  return view.machines.emplace_back(MachineUse{.node = node, .job = job});
+}
+
+void take_machines(RunView& view, const Json& body) {
+  if (const Json& place = fields::member(body, "place"); place.is_object()) ++machine_at(view, place).steps;
+  if (const Json& lost = fields::member(body, "lost_on"); lost.is_array()) {
+    for (const Json& place : lost) ++machine_at(view, place).lost;
+  }
+}
+
 Result<> take_events(RunView& view, const Journal& journal, const Standing& standing) {
   CandidateReader reader;
   take_nominees(view, standing);
@@ -159,6 +173,7 @@ Result<> take_events(RunView& view, const Journal& journal, const Standing& stan
     if (event.type == "opening") take_opening(view, body);
     if (event.type == "verdict") take_verdict(view, body);
     take_rounds(view.noise, body);
+    take_machines(view, body);
   }
   view.noise.session_deviation = deviation_of(standing);
   if (view.speedup) {

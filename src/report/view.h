@@ -134,10 +134,18 @@ struct EngineView {
   std::vector<std::string> devices, cpu_features;
 };
 
+/// A machine that a launcher found (docs/fleet.md), and the recorded steps that were done on it.
+struct MachineUse {
+  std::string node, job;
+  std::int64_t steps = 0;
+  std::int64_t lost = 0;  // attempts that it took with it when it went
+};
+
 struct RunView {
   std::filesystem::path folder;
   std::string run_json;  // body of the event `run`
   std::vector<EngineView> engines;
+  std::vector<MachineUse> machines;  // none: all was done beside fiel
   std::string contract_file, scenario, objective, claim;
   std::int64_t tuning_samples = 0, holdout_samples = 0;
   double min_gain = 0;

@@ -52,21 +52,25 @@ Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double 
 }
 
 EngineFound find_engine(const EngineTarget& target, int cancel_fd) {
+  auto folder = TempFolder::create({}, "fiel-hello-");
+  if (!folder) return {.target = target, .hello = {}, .problem = say(folder.error())};
+  return find_engine(target, *make_process_pool(cancel_fd), folder->path());
+}
+
+EngineFound find_engine(const EngineTarget& target, WorkerPool& pool, const std::filesystem::path& folder) {
   EngineFound found{.target = target, .hello = {}, .problem = {}};
   auto command = worker_command(target);
   if (!command) {
     found.problem = say(command.error());
     return found;
   }
-  auto folder = TempFolder::create({}, "fiel-hello-");
-  if (!folder) {
-    found.problem = say(folder.error());
+  if (const auto made = ensure_folder(folder / "logs"); !made) {
+    found.problem = say(made.error());
     return found;
   }
-  const auto pool = make_process_pool(cancel_fd);
-  auto answer = ask_hello(pool->start({.argv = *command, .environment = {}, .scratch = folder->path() / "scratch",
-                                       .log = folder->path() / "log", .memory_limit_bytes = {}, .cores = {},
-                                       .confinement = confinement_of(target)}),
+  auto answer = ask_hello(pool.start({.argv = *command, .environment = {}, .scratch = folder / "scratch" / "hello",
+                                      .log = folder / "logs" / ("hello-" + target.name + ".log"), .memory_limit_bytes = {}, .cores = {},
+                                      .confinement = confinement_of(target)}),
                           Deadlines().hello);
   if (const auto* failure = std::get_if<Failure>(&answer)) {
     found.problem = failure->message + (failure->log_tail.empty() ? "" : "; its last words: " + failure->log_tail);

@@ -23,6 +23,8 @@ Outcome<HelloResult> ask_hello(Outcome<std::unique_ptr<Worker>> started, double 
 
 /// Never fails: an engine that is missing or broken says so. kCancelled is told as a problem too.
 EngineFound find_engine(const EngineTarget& target, int cancel_fd);
+/// The same where the workers of a run are; `folder` is the run's.
+EngineFound find_engine(const EngineTarget& target, WorkerPool& pool, const std::filesystem::path& folder);
 
 /// The engines that fiel has workers of its own for.
 std::vector<EngineTarget> known_engines();

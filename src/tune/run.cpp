@@ -39,8 +39,7 @@ Json set_json(const std::string& digest, std::int64_t n, const std::map<std::str
 }
 
 // What workers can't do here, and what they can that they should not.
-Json confinement_json(const Contract& contract) {
-  const KernelGuards guards = kernel_guards();
+Json confinement_json(const Contract& contract, const KernelGuards& guards) {
   Json unconfined = Json::array();
   for (const EngineTarget& engine : contract.engines) {
     if (!engine.confine) unconfined.push_back(engine.name);
@@ -61,7 +60,16 @@ Result<Json> programs_json(const Contract& contract) {
   return programs;
 }
 
-Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts) {
+Json fleet_json(const Fleet& fleet, const Contract& contract) {
+  Json json = to_json(fleet.latest()->facts);
+  json["launcher"] = contract.fleet.launcher;
+  json["join"] = contract.fleet.join_words();
+  json["workers"] = contract.fleet.workers;
+  if (!contract.fleet.target.empty()) json["target"] = contract.fleet.target;
+  return json;
+}
+
+Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const std::vector<MachineFact>& facts, const Fleet* fleet) {
   const Ground& ground = all.ground;
   const Contract& contract = ground.contract;
   const SampleSet& tuning = ground.tuning.get();
@@ -81,10 +89,14 @@ Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const s
                {"confidence", contract.speed_confidence},
                {"claim", to_string(contract.accuracy.claim)},
                {"wall_seconds", options.wall_seconds.value_or(contract.budget.wall_seconds)}};
+  if (fleet != nullptr) {
+    json["fleet"] = fleet_json(*fleet, contract);
+    json["machine"] = to_json(fleet->latest()->facts);
+  }
   json["machine"]["facts"] = to_json(facts);
   json["device"] = contract.device;
   json["cores"] = contract.cores;
-  json["confinement"] = confinement_json(contract);
+  json["confinement"] = confinement_json(contract, fleet == nullptr ? kernel_guards() : fleet->latest()->facts.guards);
   json["contract_digest"] = sha256_hex(contract.text);
   json["programs"] = FIEL_TRY(programs_json(contract));
   json["shapes"] = Json::array();
@@ -135,17 +147,18 @@ Result<> check_unchanged(const Json& run, const TuneGround& all) {
     return changed("the calibration set");
   }
   if (run["data"]["holdout"]["digest"] != all.holdout.digest()) return changed("the hold-out set");
-  if (run["machine"]["cpu"] != this_machine().cpu) return changed("the CPU");
+  const bool here = ground.contract.fleet.launcher.empty();  // else the fleet sees to it
+  if (here && run["machine"]["cpu"] != this_machine().cpu) return changed("the CPU");
   return {};
 }
 
 // Routes are words of the engines' own, so the engines are asked before any work starts.
-Result<> check_words(const Ground& ground, const TuneOptions& options, int cancel_fd) {
+Result<> check_words(const Ground& ground, const TuneOptions& options, World& world, int cancel_fd) {
   if (ground.contract.baseline.empty() && options.routes.empty()) return {};
   std::vector<EngineSpace> spaces;
   const VariantKnob variants = variant_knob(ground.model, ground.contract);
   for (const EngineTarget& target : ground.contract.engines) {
-    const EngineFound found = find_engine(target, cancel_fd);
+    const EngineFound found = world.fleet == nullptr ? find_engine(target, cancel_fd) : find_engine(target, *world.fleet, options.folder);
     if (!found.hello) {
       return fail(ErrorKind::kEnvironment, fmt::format("engine {} does not work here", target.name), found.problem);
     }
@@ -188,12 +201,12 @@ Verdict verdict_from(const Json& body) {
 }
 
 // Time is booked from `began` on, so that reading model and data counts, too.
-Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::path& folder, double began, ProgressSink& progress,
+Result<Verdict> walk(World world, TuneGround all, Journal journal, const std::filesystem::path& folder, double began, ProgressSink& progress,
                      int cancel_fd) {
   const Json run = FIEL_TRY(journal.body("run"));
   FIEL_TRY(check_unchanged(run, all));
   Ledger ledger = FIEL_TRY(Ledger::open(Ledger::default_folder()));
-  const auto workshop = FIEL_TRY(Workshop::create(std::move(all.ground), std::move(journal), folder,
+  const auto workshop = FIEL_TRY(Workshop::create(std::move(world), std::move(all.ground), std::move(journal), folder,
                                                   run["seed"].get<std::uint64_t>(), progress, cancel_fd));
   workshop->lab().recorder.count_in(RealClock().now_seconds() - began);
   TuneInput input{.lab = workshop->lab(),
@@ -209,6 +222,33 @@ Result<Verdict> walk(TuneGround all, Journal journal, const std::filesystem::pat
   return tune(input);
 }
 
+// A machine of the fleet, waited for now, so that the run is bound to its kind.
+Result<> come_to_a_machine(Fleet& fleet) {
+  const auto place = fleet.place();
+  const auto* failure = std::get_if<Failure>(&place);
+  if (failure == nullptr) return {};
+  if (failure->kind == FailureKind::kCancelled) return fail(ErrorKind::kCancelled, "interrupted");
+  return fail(ErrorKind::kEnvironment, failure->message, "docs/fleet.md says what a launcher must do; logs/fleet.log in the run folder has its words");
+}
+
+// Where this run's workers are: as it began, unless there is another launcher now.
+Result<> take_fleet(Contract& contract, const Json& run, const std::vector<std::string>& launcher) {
+  const Json& fleet = object_or_empty(run, "fleet");
+  if (fleet.empty() && launcher.empty()) return {};
+  if (fleet.empty()) {
+    return fail(ErrorKind::kUsage, "this run began on this machine, and can't go on at the end of a launcher",
+                "leave --launch out, or start a new run");
+  }
+  contract.fleet.launcher = fleet["launcher"].get<std::vector<std::string>>();
+  contract.fleet.join = fleet["join"].get<std::vector<std::string>>();
+  contract.fleet.workers = fleet.value("workers", 1);
+  contract.fleet.target = fleet.value("target", "");
+  if (launcher.empty()) return {};
+  contract.fleet.launcher = launcher;
+  contract.fleet.join.clear();
+  return {};
+}
+
 }  // namespace
 
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd) {
@@ -220,25 +260,42 @@ Result<Verdict> start_run(Contract contract, const TuneOptions& options, Progres
                 "`fiel resume` goes on with it; or name another folder with -o");
   }
   for (const EngineTarget& engine : contract.engines) FIEL_TRY(worker_command(engine));
+  if (!options.launcher.empty()) {
+    contract.fleet.launcher = options.launcher;
+    contract.fleet.join.clear();
+  }
+  if (contract.fleet.launcher.empty() && !contract.fleet.targets.empty()) {
+    return fail(ErrorKind::kUsage, "the contract's [fleet] has targets and no launcher of its own",
+                "name one or several: --target " + contract.fleet.targets.begin()->first);
+  }
+  if (options.workers && contract.fleet.launcher.empty()) {
+    return fail(ErrorKind::kUsage, "--workers: there is no launcher", "--launch 'srun --exclusive --nodes=1', or [fleet] in the contract");
+  }
+  if (options.workers) contract.fleet.workers = *options.workers;
   FIEL_TRY(check_cores(contract));
   const Json last_run = FIEL_TRY(winner_to_start_from(options));
   progress.stage("prepare", fmt::format("reading model and data of {}", contract.file.string()));
   const MachineWatch watch;
   FIEL_TRY(write_atomic(options.folder / "contract.toml", contract.text));
   TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), options.folder / "data", progress));
-  FIEL_TRY(check_words(all.ground, options, cancel_fd));
-  const auto facts = FIEL_TRY(watch.facts(kMachineSeconds, cancel_fd));
+  World world = real_world(all.ground.contract, options.folder, progress, cancel_fd);
+  if (world.fleet != nullptr) FIEL_TRY(come_to_a_machine(*world.fleet));
+  FIEL_TRY(check_words(all.ground, options, world, cancel_fd));
+  // Of this machine, which is not the one that is measured where there is a fleet.
+  auto facts = FIEL_TRY(watch.facts(kMachineSeconds, cancel_fd));
+  if (world.fleet != nullptr) facts.clear();
   tell_about(facts, progress);
   // The journal appears last: a folder without one holds no run, whatever else lies in it.
   Journal journal = FIEL_TRY(Journal::create(options.folder / "run.db"));
-  Json run = FIEL_TRY(run_json(all, options, facts));
+  Json run = FIEL_TRY(run_json(all, options, facts, world.fleet));
   if (last_run.is_object()) run["last_run"] = last_run;
   FIEL_TRY(journal.append("run", "run", run, 0));
   FIEL_TRY(sync_folder(std::filesystem::absolute(options.folder).lexically_normal() / ".."));
-  return walk(std::move(all), std::move(journal), options.folder, began, progress, cancel_fd);
+  return walk(std::move(world), std::move(all), std::move(journal), options.folder, began, progress, cancel_fd);
 }
 
-Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
+Result<Verdict> resume_run(const std::filesystem::path& folder, const std::vector<std::string>& launcher, ProgressSink& progress,
+                           int cancel_fd) {
   const double began = RealClock().now_seconds();
   if (!std::filesystem::exists(folder / "run.db")) {
     return fail(ErrorKind::kUsage, fmt::format("{} holds no run", folder.string()), "`fiel tune` starts one");
@@ -256,8 +313,11 @@ Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& pr
   progress.stage("resume", fmt::format("{} events recorded", journal.events().size()));
   const std::string text = FIEL_TRY(read_text(folder / "contract.toml"));
   Contract contract = FIEL_TRY(parse_contract(text, (*run)["contract_file"].get<std::string>()));
+  FIEL_TRY(take_fleet(contract, *run, launcher));
   TuneGround all = FIEL_TRY(lay_tune_ground(std::move(contract), folder / "data", progress));
-  return walk(std::move(all), std::move(journal), folder, began, progress, cancel_fd);
+  World world = real_world(all.ground.contract, folder, progress, cancel_fd);
+  if (world.fleet != nullptr) world.fleet->bind((*run)["machine"]["cpu"].get<std::string>(), (*run)["machine"]["cores"].get<std::int64_t>());
+  return walk(std::move(world), std::move(all), std::move(journal), folder, began, progress, cancel_fd);
 }
 
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd) {

@@ -25,13 +25,16 @@ struct TuneOptions {
   std::optional<std::int64_t> candidates;    // over the contract's
   std::filesystem::path start_from = {};     // a run whose winner is tried first
   std::vector<std::filesystem::path> earlier_runs = {};  // without start_from: the first of these that has a winner, if any
+  std::vector<std::string> launcher = {};    // over the contract's
+  std::optional<int> workers = {};           // the same
 };
 
 /// A new run. The folder must not hold a run yet.
 Result<Verdict> start_run(Contract contract, const TuneOptions& options, ProgressSink& progress, int cancel_fd);
 
-/// Goes on with a run, or, when it has a verdict, says it again.
-Result<Verdict> resume_run(const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd);
+/// Goes on with a run, or, when it has a verdict, says it again. `launcher`: over the one that it began with.
+Result<Verdict> resume_run(const std::filesystem::path& folder, const std::vector<std::string>& launcher, ProgressSink& progress,
+                           int cancel_fd);
 
 /// What can be said before any work: sizes, what is decidable, the space.
 Result<std::string> describe_plan(Contract contract, const TuneOptions& options, int cancel_fd);

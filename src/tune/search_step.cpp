@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr double kGatesShare = 0.2;       // of the search's time, for the fastest variants so far to be judged in full
 constexpr double kProcessesPerTrial = 4;  // to build, load, probe and screen costs about so many timed processes
+constexpr std::size_t kAheadPerSeat = 2;      // one in hand and one that waits, so that a slow trial holds up nobody soon
 constexpr int kMostPassedOver = 30;       // in a row, because the rest of the time can't pay them
 
 // What was there before the search was not screened, but timed in one session together: ln(comparator / candidate) out of that.
@@ -55,28 +57,38 @@ Trial trial_of(const Lab& lab, int id, const std::map<int, double>& anchors) {
   return trial;
 }
 
-// The comparator's process that stays alive, asleep, to be screened against.
+// The comparator's process that stays alive, asleep, to be screened against: one on each machine.
 class Partner {
  public:
   Partner(Lab& lab, int comparator) : lab_(lab), comparator_(comparator) {}
 
   Result<Live*> get() {
-    if (live_ && live_->worker->alive()) return &*live_;
-    live_.reset();
+    std::optional<Live>& live = live_[lab_.crew == nullptr ? 0 : lab_.crew->seat()];
+    if (live && live->worker->alive()) return &*live;
+    live.reset();
     auto started = start_live(lab_, comparator_);
     if (const auto* failure = std::get_if<Failure>(&started)) {
       FIEL_TRY(stop_if_not_its_fault(lab_, *failure));
       return fail(ErrorKind::kDied, "the comparator does not start any more: " + failure->message,
                   "see logs/ in the run folder; `fiel resume` tries again");
     }
-    live_ = std::get<Live>(std::move(started));
-    return &*live_;
+    live = std::get<Live>(std::move(started));
+    return &*live;
   }
 
  private:
   Lab& lab_;
   int comparator_;
-  std::optional<Live> live_;
+  std::map<int, std::optional<Live>> live_;
+};
+
+// A route that was asked for, and what others of the crew make of it before its turn.
+struct Asked {
+  BuildRoute route;
+  std::optional<Crew::Ticket> ticket = {};  // none: nothing is made ahead
+  int id = 0;
+  Outcome<std::filesystem::path> model = {};
+  TriedAhead tried = {};
 };
 
 // Is this the fastest so far of what is admissible, and in another precision? Then what the search asks next hangs on whether it
@@ -142,21 +154,24 @@ class Search {
     for (const auto& [id, state] : lab_.standing.candidates) disk_use_.add(state);
   }
 
+  ~Search() {
+    if (lab_.crew != nullptr) lab_.crew->clear();  // what is made ahead lies in asked_ahead_
+    lab_.made_ahead.clear();
+    lab_.builds_end_at_seconds.reset();
+  }
+
+  // Several routes are asked for ahead of what is told of the first of them, as many as the crew can have in hand: so what is
+  // asked next hangs on what was told, and never on who was done first.
   Result<SearchEnd> run() {
+    // A build that takes longer than was foreseen ends with the search's time, so that what is kept for the proof stays whole.
+    lab_.builds_end_at_seconds = until();
     const auto start = FIEL_TRY(last_winner(lab_, in_.last_run, space_));
     if (start && !limit_reached()) FIEL_TRY(take(*start));
     std::optional<StopReason> stop;
-    while (!(stop = limit_reached())) {
-      const auto route = strategy_->ask();
-      stop = route ? rule_.look(strategy_->outlook()) : StopReason::kExhausted;
-      if (stop) break;
-      if (is_known(*route) || can_pay(*route)) {
-        passed_over_ = 0;
-        FIEL_TRY(take(*route));
-      } else if (++passed_over_ >= kMostPassedOver) {
-        stop = out_of_time();
-        break;
-      }
+    for (;;) {
+      while (!stop && asked_ahead_.size() < window_) stop = FIEL_TRY(ask_one());
+      if (asked_ahead_.empty()) break;
+      FIEL_TRY(take_first());
     }
     FIEL_TRY(lab_.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
       UniformDraws draws = strategy_->uniform_draws();
@@ -173,6 +188,48 @@ class Search {
   }
 
  private:
+  Result<std::optional<StopReason>> ask_one() {
+    if (const auto limit = limit_reached()) return limit;
+    const auto route = strategy_->ask();
+    const auto stop = route ? rule_.look(strategy_->outlook()) : StopReason::kExhausted;
+    if (stop) return stop;
+    if (!is_known(*route) && !can_pay(*route)) return ++passed_over_ >= kMostPassedOver ? std::optional(out_of_time()) : std::nullopt;
+    passed_over_ = 0;
+    asked_ahead_.push_back({.route = *route});
+    if (lab_.crew != nullptr) FIEL_TRY(make_ahead(asked_ahead_.back()));
+    return std::optional<StopReason>();
+  }
+
+  Result<> make_ahead(Asked& asked) {
+    if (is_known(asked.route)) return {};
+    asked.id = static_cast<int>(lab_.by_route.size()) + 1;
+    for (const Asked& before : asked_ahead_) asked.id += &before != &asked && !is_known(before.route) ? 1 : 0;
+    if (lab_.recorder.recorded(fmt::format("candidate/{}/build", asked.id))) return {};
+    asked.model = FIEL_TRY(model_of(lab_, asked.route));
+    asked.ticket = lab_.crew->begin([this, &asked] {
+      return try_ahead(lab_, asked.id, asked.route, asked.model, [this] { return partner_.get(); }, asked.tried);
+    });
+    return {};
+  }
+
+  Result<> take_first() {
+    Asked& first = asked_ahead_.front();
+    if (first.ticket) {
+      lab_.crew->wait(*first.ticket);
+      for (auto& [what, made] : {std::pair("build", &first.tried.built.made), std::pair("probe", &first.tried.probed.made)}) {
+        if (*made) lab_.made_ahead.insert_or_assign(fmt::format("candidate/{}/{}", first.id, what), *std::move(*made));
+      }
+    }
+    FIEL_TRY(take(first.route));
+    lab_.made_ahead.clear();  // of a candidate that was found to be another's twin
+    asked_ahead_.pop_front();
+    return {};
+  }
+
+  std::int64_t new_ones_ahead() const {
+    return std::ranges::count_if(asked_ahead_, [&](const Asked& asked) { return !is_known(asked.route); });
+  }
+
   bool is_known(const BuildRoute& route) const { return lab_.by_route.contains(to_string(route)); }
 
   double until() const {
@@ -185,7 +242,7 @@ class Search {
   bool can_pay(const BuildRoute& route) const { return lab_.recorder.spent_seconds() + costs_.at_most_seconds(route) <= until(); }
 
   std::optional<StopReason> limit_reached() const {
-    if (in_.candidates && tried_ >= *in_.candidates) return StopReason::kCandidates;
+    if (in_.candidates && tried_ + new_ones_ahead() >= *in_.candidates) return StopReason::kCandidates;
     if (const auto disk = lab_.contract.budget.disk_bytes; disk && disk_use_.for_another(lab_.standing) > *disk) return StopReason::kDisk;
     const double expected = tried_ > 0 ? spent_on_trials_ / static_cast<double>(tried_) : in_.first_guess_seconds;
     if (lab_.recorder.spent_seconds() + expected <= until()) return std::nullopt;
@@ -218,18 +275,15 @@ class Search {
     return {};
   }
 
-  // A build that takes longer than was foreseen ends with the search's time, so that what is kept for the proof stays whole.
   Result<> try_route(int id) {
-    lab_.builds_end_at_seconds = until();
-    auto built = build_candidate(lab_, id);
-    lab_.builds_end_at_seconds.reset();
-    FIEL_TRY(std::move(built));
+    FIEL_TRY(build_candidate(lab_, id));
     if (lab_.standing.at(id).status != CandidateStatus::kTried) return {};
-    if (lab_.recorder.recorded(fmt::format("candidate/{}/probe", id))) return probe_candidate(lab_, id, nullptr);
-    if (lab_.recorder.spent_seconds() > until()) return {};  // built, but there is no time to look at it
-    auto probed = probe_candidate(lab_, id, FIEL_TRY(partner_.get()));
+    const bool recorded = lab_.recorder.recorded(fmt::format("candidate/{}/probe", id));
+    if (!recorded && lab_.recorder.spent_seconds() > until()) return {};  // built, but there is no time to look at it
+    const auto partner = [this] { return partner_.get(); };
+    auto probed = probe_candidate(lab_, id, partner);
     if (probed || probed.error().kind != ErrorKind::kDied) return probed;
-    return probe_candidate(lab_, id, FIEL_TRY(partner_.get()));  // the partner died: once more with a new one
+    return probe_candidate(lab_, id, partner);  // the partner died: once more with a new one
   }
 
   Result<> judge_a_leader(int id) {
@@ -251,6 +305,8 @@ class Search {
   DiskUse disk_use_;
   std::map<int, double> anchors_;
   double began_;
+  std::size_t window_ = lab_.crew == nullptr ? 1 : kAheadPerSeat * static_cast<std::size_t>(lab_.crew->seats());
+  std::deque<Asked> asked_ahead_ = {};
   std::int64_t tried_ = 0, asked_ = 0;
   int passed_over_ = 0;
   double spent_on_trials_ = 0, spent_on_gates_ = 0;

@@ -148,10 +148,17 @@ StepResult judge_fastest_first(Pipeline& p) {
   const double own = lab.contract.budget.phases.gate_seconds.value_or(p.input.wall_seconds);
   const double until = std::min(lab.recorder.spent_seconds() + own, p.input.wall_seconds - p.plan.proof_seconds -
                                                                         kRaceSessions * 3 * p.costs.session_seconds_per_process);
-  for (const int id : queue) {
-    if (static_cast<int>(p.entrants.size()) >= p.plan.entrants) break;
+  Ahead ahead(lab);
+  std::size_t begun = 0;  // of the queue
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const int id = queue[i];
+    const int places_left = p.plan.entrants - static_cast<int>(p.entrants.size());
+    if (places_left <= 0) break;
     const std::string key = fmt::format("candidate/{}/gate", id);
     if (!lab.recorder.recorded(key) && lab.recorder.spent_seconds() + p.costs.gate_seconds > until) break;
+    const auto at_once = static_cast<std::size_t>(lab.crew == nullptr ? 0 : std::min(lab.crew->seats(), places_left));
+    for (; begun < std::min(queue.size(), i + at_once); ++begun) judge_ahead(lab, queue[begun], ahead);
+    ahead.take(key);
     FIEL_TRY(judge_on_tuning(lab, id));
     const CandidateState& state = lab.standing.at(id);
     lab.progress.step(fmt::format("#{}: {}{}{}", id, to_string(state.status), state.reason.empty() ? "" : ", ",
@@ -170,9 +177,15 @@ TimeLeft time_for_another_session(const Pipeline& p) {
   return [&recorder = p.lab.recorder, one, until] { return recorder.spent_seconds() + one <= until; };
 }
 
+// What is proven is proven pair by pair on one machine: the others are given back.
+void give_back_other_machines(Lab& lab) {
+  if (lab.crew != nullptr) lab.crew->dismiss();
+}
+
 // 6. The race: a ranking, equals, and at most three nominees.
 StepResult race_entrants(Pipeline& p) {
   RaceResult result;
+  give_back_other_machines(p.lab);
   if (!p.entrants.empty() || p.lab.contract.limits.latency_p99_seconds) {
     p.lab.progress.stage("race", fmt::format("{} candidates against the comparator, {} sessions", p.entrants.size(),
                                              kRaceSessions));

@@ -74,6 +74,7 @@ Result<Contract> contract_of(const VerifyOptions& options, const Json& bundle, V
     }
     contract = FIEL_TRY(parse_contract(text, file));
   }
+  contract.fleet = {};           // the question is asked of this machine
   contract.calibration.clear();  // nothing is calibrated again, and no variant made
   for (VariantFile& file : contract.variants) file.model.clear();
   if (!options.data.empty()) move_data(contract, options.data);

@@ -42,8 +42,31 @@ Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs,
                    progress);
 }
 
-World real_world(int cancel_fd) {
-  return {.clock = std::make_unique<RealClock>(), .pool = make_process_pool(cancel_fd)};
+World real_world(const Contract& contract, const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd) {
+  if (contract.fleet.launcher.empty()) return {.clock = std::make_unique<RealClock>(), .pool = make_process_pool(cancel_fd)};
+  std::vector<std::filesystem::path> files = {contract.model};
+  for (const EngineTarget& engine : contract.engines) files.push_back(engine.library);
+  for (const VariantFile& file : contract.variants) files.push_back(file.model);
+  std::erase(files, std::filesystem::path());
+  auto fleet = std::make_unique<Fleet>(FleetOptions{.launcher = contract.fleet.launcher,
+                                                    .join = contract.fleet.join_words(),
+                                                    .cancel = contract.fleet.cancel_words(),
+                                                    .wait_seconds = contract.fleet.wait_seconds,
+                                                    .patience_seconds = contract.fleet.patience_seconds,
+                                                    .node_program = program_folder() / "fiel-node",
+                                                    .folder = folder,
+                                                    .files = std::move(files),
+                                                    .say = [&progress](std::string_view line) { progress.step(line); },
+                                                    .cancel_fd = cancel_fd});
+  Fleet* const lent = fleet.get();
+  World world{.clock = std::make_unique<RealClock>(), .pool = std::move(fleet), .fleet = lent};
+  if (contract.fleet.workers == 1) return world;
+  world.crew = std::make_unique<Crew>(Crew::Options{.seats = contract.fleet.workers,
+                                                    .prepare = [lent](int) { return lent->prepare(); },
+                                                    .leave = [lent](int) { lent->leave(); },
+                                                    .hurry = [lent](int seat) { lent->hurry(seat); }});
+  lent->man(*world.crew);
+  return world;
 }
 
 Workshop::Workshop(World world, Ground ground, Journal journal, const std::filesystem::path& folder, std::uint64_t seed,
@@ -67,7 +90,9 @@ Workshop::Workshop(World world, Ground ground, Journal journal, const std::files
            .progress = progress,
            .folder = folder,
            .seed = seed,
-           .cancel_fd = cancel_fd} {}
+           .cancel_fd = cancel_fd,
+           .fleet = world_.fleet,
+           .crew = world_.crew.get()} {}
 
 Result<std::unique_ptr<Workshop>> Workshop::create_in(World world, Ground ground, Journal journal,
                                                       const std::filesystem::path& folder, std::uint64_t seed,
@@ -84,8 +109,13 @@ Result<std::unique_ptr<Workshop>> Workshop::create_in(World world, Ground ground
 
 Result<std::unique_ptr<Workshop>> Workshop::create(Ground ground, Journal journal, const std::filesystem::path& folder,
                                                    std::uint64_t seed, ProgressSink& progress, int cancel_fd) {
-  auto workshop = FIEL_TRY(create_in(real_world(cancel_fd), std::move(ground), std::move(journal), folder, seed, progress,
-                                     cancel_fd));
+  World world = real_world(ground.contract, folder, progress, cancel_fd);
+  return create(std::move(world), std::move(ground), std::move(journal), folder, seed, progress, cancel_fd);
+}
+
+Result<std::unique_ptr<Workshop>> Workshop::create(World world, Ground ground, Journal journal, const std::filesystem::path& folder,
+                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd) {
+  auto workshop = FIEL_TRY(create_in(std::move(world), std::move(ground), std::move(journal), folder, seed, progress, cancel_fd));
   for (auto& [name, engine] : workshop->lab_.engines) engine.argv = FIEL_TRY(worker_command(engine.target));
   return workshop;
 }

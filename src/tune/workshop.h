@@ -34,13 +34,18 @@ Result<Ground> lay_ground(Contract contract, const std::filesystem::path& packs,
 struct World {
   std::unique_ptr<Clock> clock;
   std::unique_ptr<WorkerPool> pool;
+  Fleet* fleet = nullptr;  // the pool, where the contract has a launcher
+  std::unique_ptr<Crew> crew = {};  // where it wants several machines; ends before the pool
 };
-World real_world(int cancel_fd);
+/// `folder` is the run's; nothing is started yet.
+World real_world(const Contract& contract, const std::filesystem::path& folder, ProgressSink& progress, int cancel_fd);
 
 class Workshop {
  public:
   /// Clears what a killed process left in `folder`/scratch; engines are named but not started yet.
   static Result<std::unique_ptr<Workshop>> create(Ground ground, Journal journal, const std::filesystem::path& folder,
+                                                  std::uint64_t seed, ProgressSink& progress, int cancel_fd);
+  static Result<std::unique_ptr<Workshop>> create(World world, Ground ground, Journal journal, const std::filesystem::path& folder,
                                                   std::uint64_t seed, ProgressSink& progress, int cancel_fd);
   /// The same in another world, whose engines need no programs. `world` is destroyed last.
   static Result<std::unique_ptr<Workshop>> create_in(World world, Ground ground, Journal journal,

@@ -51,6 +51,10 @@ engines = ["fake"]
 {NOWHERE} = 1
 [engines.fake]
 {NOWHERE} = 1
+[fleet]
+{NOWHERE} = 1
+[fleet.targets.some]
+{NOWHERE} = 1
 [workload]
 {NOWHERE} = 1
 [limits]
@@ -75,7 +79,7 @@ engines = ["fake"]
 program = ["python3"]
 {NOWHERE} = 1
 """
-UNDER_NAMES = {"model.input.x": "model.input.NAME", "engines.fake": "engines.NAME", "accuracy.task.slices.dark": "accuracy.task.slices.SLICE"}
+UNDER_NAMES = {"model.input.x": "model.input.NAME", "engines.fake": "engines.NAME", "fleet.targets.some": "fleet.targets.NAME", "accuracy.task.slices.dark": "accuracy.task.slices.SLICE"}
 
 
 class ContractKeys(Case):
