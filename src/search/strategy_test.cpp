@@ -382,5 +382,27 @@ TEST(Auto, AStandInWaitsForWhatItStandsInFor) {
   EXPECT_GT(share_with(asked, 0, "int8_mse"), 0);
 }
 
+TEST(Program, ProposesAndIsToldAndWhatItRepeatsIsAskedOnce) {
+  const auto strategy = make("program:while read line; do case $line in *ask*) echo '{\"engine\": \"beta\", \"settings\": {\"level\": \"all\"}}';; esac; done",
+                             example_space());
+  const Texts asked = run(*strategy, equally_fast, 3);
+  EXPECT_EQ(asked.size(), 3u);
+  EXPECT_EQ(asked[0], "engine=beta level=all");
+  EXPECT_EQ(std::ranges::count(asked, asked[0]), 1);  // the others are drawn by chance
+  EXPECT_TRUE(strategy->trouble());
+}
+
+TEST(Program, ItsWishToEndIsAnEndAndItsDeathIsTrouble) {
+  const auto done = make("program:read line; read line; echo '{\"end\": true}'; sleep 1", example_space());
+  EXPECT_FALSE(done->ask());
+  EXPECT_TRUE(done->trouble());
+  for (const char* command : {"program:exit 3", "program:echo no JSON; sleep 1", "program:echo '{\"knob\": 1}'; sleep 1"}) {
+    const auto broken = make(command, example_space());
+    EXPECT_FALSE(broken->ask()) << command;
+    ASSERT_FALSE(broken->trouble()) << command;
+    EXPECT_FALSE(broken->trouble().error().message.empty());
+  }
+}
+
 }  // namespace
 }  // namespace fiel
