@@ -2,7 +2,8 @@
 // fiel-scale plain FILE       reads all rows of it and nothing more: the yardstick
 // fiel-scale open FILE        what every reader does: rows, checksums, index
 // fiel-scale resume FILE      what `fiel resume` does with them before anything new: open, and walk all steps again
-// fiel-scale ask N            N questions of `auto` and as many answers; a resumed search asks all of them anew
+// fiel-scale ask N            N questions of `auto` and as many answers, with the rule that ends a search and what a trial may cost, as
+//                             a search asks them; a resumed one asks all of them anew
 // One JSON line on standard output: seconds of CPU time, rows or questions, peak_kib (of this process, what it started with included).
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -18,7 +19,9 @@
 #include "base/rng.h"
 #include "decide/standing.h"
 #include "journal/record.h"
+#include "search/stop_rule.h"
 #include "search/strategy.h"
+#include "search/trial_costs.h"
 
 namespace fiel {
 namespace {
@@ -27,11 +30,15 @@ namespace {
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 double seconds_since(double start) { return cpu_seconds() - start; }
 
-int say(Json json, double seconds) {
+std::int64_t peak_kib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+int say(Json json, double seconds) {
   json["seconds"] = seconds;
-  json["peak_kib"] = usage.ru_maxrss;
+  json["peak_kib"] = peak_kib();
   fmt::print("{}\n", json.dump());
   return 0;
 }
@@ -150,20 +157,25 @@ int ask(int questions) {
   const Space space = large_space();
   const auto strategy = make_strategy("auto", space, {"a", {}}, 1);
   if (!strategy) return failed(strategy.error());
+  TrialCosts costs(1);
+  StopRule rule({.worth_seconds = 1e12});
   const auto start = cpu_seconds();
   Json windows = Json::array();  // mean seconds a question over the last tenth before 1,000, 10,000, 20,000
   double before = 0, slowest = 0;
   for (int i = 1; i <= questions; ++i) {
     const auto began = cpu_seconds();
     const auto route = (*strategy)->ask();
-    if (!route) return 1;
-    (*strategy)->tell({.route = *route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = log_speedup(*route), .seconds = 1.0});
+    if (!route || rule.look((*strategy)->outlook()) || !(costs.at_most_seconds(*route) > 0)) return 1;
+    const Trial trial{.route = *route, .outcome = Trial::Outcome::kAdmissibleSoFar, .log_speedup = log_speedup(*route), .seconds = 1 + 0.001 * (i % 1000)};
+    costs.tell(trial);
+    rule.tell(trial);
+    (*strategy)->tell(trial);
     slowest = std::max(slowest, seconds_since(began));
     for (const int mark : {1'000, 10'000, 20'000}) {
       if (i == mark - mark / 10) before = seconds_since(start);
       if (i == mark) {
         windows.push_back({{"at", mark}, {"seconds_each", (seconds_since(start) - before) / (mark / 10)}, {"seconds_so_far", seconds_since(start)},
-                           {"slowest", slowest}});
+                           {"slowest", slowest}, {"peak_kib", peak_kib()}});
       }
     }
   }

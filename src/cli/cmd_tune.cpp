@@ -9,6 +9,7 @@
 #include "cli/outcome.h"
 #include "cli/target.h"
 #include "report/targets.h"
+#include "search/strategy.h"
 #include "tune/run.h"
 
 namespace fiel {
@@ -19,7 +20,7 @@ struct TuneArguments {
   std::string data;
   std::string folder;
   std::string budget;
-  std::string strategy = "auto";
+  std::string strategy = "auto", strategy_program;
   std::string routes;
   std::string start_from;
   std::string launcher;
@@ -88,7 +89,7 @@ Result<ExitStatus> run_tune(const TuneArguments& arguments, const Cli& cli) {
   Contract contract = FIEL_TRY(contract_of({.target = arguments.target, .data = arguments.data}, "tune", cli));
   RunFolders folders = run_folders(arguments.target);
   TuneOptions options{.folder = arguments.folder.empty() ? folders.free : std::filesystem::absolute(arguments.folder),
-                      .strategy = arguments.strategy,
+                      .strategy = arguments.strategy_program.empty() ? arguments.strategy : std::string(kProgram) + arguments.strategy_program,
                       .routes = arguments.routes,
                       .seed = arguments.seed,
                       .wall_seconds = {},
@@ -130,6 +131,8 @@ void add_tune(CLI::App& app, Cli& cli) {
       ->check(CLI::PositiveNumber);
   command->add_option("--strategy", arguments->strategy, "auto, full, fast, mixed or random")
       ->check(CLI::IsMember({"auto", "full", "fast", "mixed", "random"}));
+  command->add_option("--strategy-program", arguments->strategy_program, "a program that proposes routes, as a shell command (`fiel help adding-a-strategy`)")
+      ->excludes("--strategy");
   command->add_option("--routes", arguments->routes,
                       "restrict the space: 'NUM_STREAMS=[1|2] shape=static'; knobs not named stay at their default, "
                       "'...' keeps them free");

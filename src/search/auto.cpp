@@ -7,7 +7,8 @@
 //      Where a variant is not accurate enough, its ladder (route/knob.h) is halved until the first step that is
 //   4  the candidate with the greatest log(expected improvement x P(admissible) / expected seconds): out of the whole space
 //      where it is small, else of one- and two-knob changes of the best, kicks and chance draws
-//   Throughout, every tenth question is drawn by chance. Values that stand in for others wait until those were rejected, or pay.
+//   Throughout, every tenth question is drawn by chance; and every tenth shows pairs of levels that were not seen yet, as long as
+//   there are any, so that a model that likes one corner knows the others. Values that stand in for others wait until those were rejected, or pay.
 // Why, and what it costs: docs/decisions/0018-auto.md.
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr double kWholePool = 5000;       // routes; a larger space is sampled
 constexpr std::size_t kDesignDraws = 3;   // before the starts are judged
+constexpr std::size_t kDesignEvery = 10;  // after these, until each pair of levels was seen
 constexpr std::size_t kFirstFit = 6;      // trials before the model is asked
 constexpr std::size_t kRandomEvery = 10;
 constexpr std::size_t kMostPoints = 256;  // that the model learns from
@@ -90,20 +92,26 @@ class Auto : public Strategy {
   };
 
   std::optional<BuildRoute> next() {
-    if (auto start = pop(queue_)) return start;
     const std::size_t count = ++questions_;
+    if (auto start = pop(queue_)) return start;
+    if (count % kRandomEvery == 0) return by_chance();
     if (count % 2 == 0) {
       if (auto step = on_a_ladder()) return step;
     }
-    if (count % kRandomEvery == 0) return by_chance();
-    if (design_asked_ < kDesignDraws) return designed();
+    if (design_asked_ < kDesignDraws) {
+      if (auto route = designed()) return route;
+    }
     if (!judged_) judge_starts();
+    if (pairs_left_ && count % kDesignEvery == kDesignEvery / 2) {
+      if (auto route = completing()) return route;
+    }
     if (!one_offs_.empty() && count % 2 == 0) {
       if (auto change = pop(one_offs_)) return change;
     }
     if (tried_.size() < kFirstFit) {
       if (auto change = pop(one_offs_)) return change;
-      return designed();
+      if (auto route = designed()) return route;
+      return by_chance();
     }
     if (auto route = modelled()) return route;
     return by_chance();
@@ -170,20 +178,38 @@ class Auto : public Strategy {
     return fresh;
   }
 
+  // Of some draws the one that shows most.
+  std::optional<BuildRoute> best_of_draws(double& most) {
+    std::optional<BuildRoute> best;
+    for (int i = 0; i < kDrawsPerDesign; ++i) look_at(sampler_.draw(rng_), best, most);
+    return best;
+  }
+
   std::optional<BuildRoute> designed() {
     ++design_asked_;
-    std::optional<BuildRoute> best;
     double most = -1;
-    for (int i = 0; i < kDrawsPerDesign; ++i) {
-      BuildRoute route = sampler_.draw(rng_);
-      if (asked_.contains(route) || waits(route)) continue;
-      const double fresh = new_pairs(features_.levels_of(route));
-      if (fresh > most) {
-        most = fresh;
-        best = std::move(route);
-      }
+    return best_of_draws(most);
+  }
+
+  // The same, changed one knob at a time as long as that shows more. Nothing where no pair is left to be shown.
+  std::optional<BuildRoute> completing() {
+    double most = -1;
+    auto best = best_of_draws(most);
+    for (bool better = best.has_value(); better;) {
+      better = false;
+      for (BuildRoute& change : space_.neighbours(*best)) better = look_at(std::move(change), best, most) || better;
     }
-    return best ? best : by_chance();
+    pairs_left_ = most > 0;
+    return pairs_left_ ? best : std::nullopt;
+  }
+
+  bool look_at(BuildRoute route, std::optional<BuildRoute>& best, double& most) const {
+    if (asked_.contains(route) || waits(route)) return false;
+    const double fresh = new_pairs(features_.levels_of(route));
+    if (!(fresh > most)) return false;
+    most = fresh;
+    best = std::move(route);
+    return true;
   }
 
   std::optional<double> speedup(const BuildRoute& route) const {
@@ -442,7 +468,7 @@ class Auto : public Strategy {
   double slow_ = 0, ceiling_ = 1e9, usual_log_seconds_ = 0;
   double bad_ = 0;  // trials that failed or were rejected
   std::size_t questions_ = 0, design_asked_ = 0, fitted_at_ = 0;
-  bool judged_ = false;
+  bool judged_ = false, pairs_left_ = true;
 };
 
 }  // namespace

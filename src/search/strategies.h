@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "search/strategy.h"
 
@@ -27,6 +28,9 @@ std::unique_ptr<Strategy> make_random(const Space& space, std::uint64_t seed);
 /// Starts, a few designed draws and one-off changes, then what a model of the trials so far expects most of; a tenth by chance.
 std::unique_ptr<Strategy> make_auto(const Space& space, const BuildRoute& baseline,
                                     std::uint64_t seed);
+
+/// Whatever the program proposes that this shell command starts.
+Result<std::unique_ptr<Strategy>> make_program(const Space& space, const BuildRoute& baseline, std::uint64_t seed, std::string_view command);
 
 /// Where one-off changes start, one route per engine: the baseline (or the valid route nearest to
 /// it), then the other engines' defaults. Engines in which that is forbidden are left out.

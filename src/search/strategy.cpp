@@ -20,6 +20,7 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const Spa
   if (name == "fast") return make_fast(space, baseline);
   if (name == "mixed") return make_mixed(space, baseline);
   if (name == "random") return make_random(space, seed);
+  if (name.starts_with(kProgram)) return make_program(space, baseline, seed, name.substr(kProgram.size()));
   const auto views = strategy_names();
   const std::vector<std::string> known(views.begin(), views.end());
   return fail(ErrorKind::kUsage, fmt::format("no strategy '{}'", name), did_you_mean(name, known));

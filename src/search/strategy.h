@@ -50,14 +50,17 @@ class Strategy {
   /// told. An upper bound where clauses forbid some of them.
   virtual std::optional<double> planned() const = 0;
   virtual UniformDraws uniform_draws() const { return {}; }
+  /// What kept it from asking, where nothing more being asked is no end.
+  virtual Result<> trouble() const { return {}; }
   /// As of the last route that was asked for by the model; nothing before that, and of strategies without a model.
   virtual std::optional<Outlook> outlook() const { return std::nullopt; }
 };
 
-/// "auto", "full", "fast", "mixed", "random". kUsage for another name. `baseline` is where one-off
+/// "auto", "full", "fast", "mixed", "random", "program:" and a shell command (search/program.cpp). kUsage for another name. `baseline` is where one-off
 /// changes start; in a space restricted by hand, the valid route nearest to it.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const Space& space,
                                                 const BuildRoute& baseline, std::uint64_t seed);
+inline constexpr std::string_view kProgram = "program:";
 std::vector<std::string_view> strategy_names();
 
 }  // namespace fiel

@@ -435,5 +435,117 @@ TEST(Auto, AStandInWaitsForWhatItStandsInFor) {
   EXPECT_GT(share_with(asked, 0, "int8_mse"), 0);
 }
 
+// In every ten questions one is drawn by chance, whatever the model thinks.
+TEST(Auto, DrawsOneOfEachTenQuestionsByChance) {
+  const auto strategy = make("auto", wide_space(9));
+  std::size_t before = 0;
+  for (int tens = 1; tens <= 15; ++tens) {
+    run(*strategy, [](const BuildRoute& route) { return admissible(route, 1.0 + static_cast<double>(route.settings.size())); }, 10);
+    const std::size_t drawn = strategy->uniform_draws().asked.size();
+    EXPECT_GT(drawn, before) << tens;
+    before = drawn;
+  }
+}
+
+// Pairs of (knob, value) that some route among these held; defaults count as values.
+std::size_t pairs_seen(const Space& space, const std::vector<BuildRoute>& routes) {
+  std::set<std::string> seen;
+  const auto value = [](const Knob& knob, const BuildRoute& route) {
+    const auto set = route.settings.find(knob.name);
+    return set == route.settings.end() ? knob.default_value : set->second;
+  };
+  for (const BuildRoute& route : routes) {
+    const auto& knobs = space.find_engine(route.engine)->knobs;
+    for (std::size_t a = 0; a < knobs.size(); ++a) {
+      for (std::size_t b = a + 1; b < knobs.size(); ++b) {
+        seen.insert(knobs[a].name + value(knobs[a], route) + " " + knobs[b].name + value(knobs[b], route));
+      }
+    }
+  }
+  return seen.size();
+}
+
+// The model likes one corner; all the same each pair of levels is seen: of ten knobs of two values 4 x 45, of six of three 9 x 15.
+TEST(Auto, SeesEachPairOfLevels) {
+  EngineSpace binary{.engine = "alpha", .knobs = {}, .forbidden = {}};
+  for (int i = 0; i < 10; ++i) binary.knobs.push_back(example_knob("k" + std::to_string(i), {"0", "1"}));
+  struct Case {
+    Space space;
+    std::size_t questions, pairs;
+  };
+  for (const Case& one : {Case{*Space::create({binary}), 40, 180}, Case{wide_space(6), 100, 135}}) {
+    const auto strategy = make("auto", one.space);
+    std::vector<BuildRoute> asked;
+    while (asked.size() < one.questions) {
+      asked.push_back(*strategy->ask());
+      strategy->tell(admissible(asked.back(), std::pow(0.7, static_cast<double>(asked.back().settings.size()))));
+    }
+    EXPECT_EQ(pairs_seen(one.space, asked), one.pairs) << one.questions;
+  }
+}
+
+// A hill that leads to 1.6, and beyond a valley of five knobs another one to 2.9.
+TEST(Auto, LeavesAHillThatLeadsNowhere) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    double best = 0;
+    run(*make("auto", wide_space(9), seed), [&](const BuildRoute& route) {
+      const auto count = [&](const char* value) { return static_cast<double>(std::ranges::count_if(route.settings, [&](const auto& set) { return set.second == value; })); };
+      const double log_speedup = std::max(0.05 * count("1"), count("2") >= 5 ? 0.12 * count("2") : 0.0);
+      best = std::max(best, log_speedup);
+      return admissible(route, std::exp(log_speedup));
+    }, 150);
+    EXPECT_GT(best, 0.9) << seed;
+  }
+}
+
+// What int8 does to accuracy on one engine is expected of it on the other, before it is built there.
+TEST(Auto, SharesWhatIsKnownOfAccuracyAmongEngines) {
+  const auto asked_on_beta = [](Trial::Outcome int8) {
+    std::vector<EngineSpace> engines;
+    for (const char* name : {"alpha", "beta"}) {
+      EngineSpace engine{.engine = name, .knobs = {example_knob("variant", {"float32", "int8"})}, .forbidden = {}};
+      for (int i = 0; i < 6; ++i) engine.knobs.push_back(example_knob("k" + std::to_string(i), {"0", "1", "2"}));
+      engines.push_back(std::move(engine));
+    }
+    const auto strategy = make("auto", *Space::create(std::move(engines)));
+    const Judge judge = [&](const BuildRoute& route) {
+      const bool is_int8 = route.settings.contains("variant");
+      Trial trial = admissible(route, (is_int8 ? 2.0 : 1.0) * (1 + 0.01 * static_cast<double>(route.settings.size())));
+      if (is_int8) trial.outcome = int8;
+      return trial;
+    };
+    for (int i = 0; i < 24; ++i) {  // known from before
+      BuildRoute route{.engine = "alpha", .settings = {{"k" + std::to_string(i % 6), i % 4 < 2 ? "1" : "2"}}};
+      if (i >= 12) route.settings["variant"] = "int8";
+      strategy->tell(judge(route));
+    }
+    const Texts asked = run(*strategy, judge, 40);
+    return std::ranges::count_if(asked, [](const std::string& text) { return text.starts_with("engine=beta") && text.find("int8") != std::string::npos; });
+  };
+  EXPECT_LT(2 * asked_on_beta(Trial::Outcome::kRejected), asked_on_beta(Trial::Outcome::kAdmissibleSoFar));
+}
+
+TEST(Program, ProposesAndIsToldAndWhatItRepeatsIsAskedOnce) {
+  const auto strategy = make("program:while read line; do case $line in *ask*) echo '{\"engine\": \"beta\", \"settings\": {\"level\": \"all\"}}';; esac; done",
+                             example_space());
+  const Texts asked = run(*strategy, equally_fast, 3);
+  EXPECT_EQ(asked.size(), 3u);
+  EXPECT_EQ(asked[0], "engine=beta level=all");
+  EXPECT_EQ(std::ranges::count(asked, asked[0]), 1);  // the others are drawn by chance
+  EXPECT_TRUE(strategy->trouble());
+}
+
+TEST(Program, ItsWishToEndIsAnEndAndItsDeathIsTrouble) {
+  const auto done = make("program:read line; read line; echo '{\"end\": true}'; sleep 1", example_space());
+  EXPECT_FALSE(done->ask());
+  EXPECT_TRUE(done->trouble());
+  for (const char* command : {"program:exit 3", "program:echo no JSON; sleep 1", "program:echo '{\"knob\": 1}'; sleep 1"}) {
+    const auto broken = make(command, example_space());
+    EXPECT_FALSE(broken->ask()) << command;
+    ASSERT_FALSE(broken->trouble()) << command;
+    EXPECT_FALSE(broken->trouble().error().message.empty());
+  }
+}
+
 }  // namespace
 }  // namespace fiel

@@ -1,6 +1,9 @@
-"""What a run teaches beyond its verdict: Pareto set, what mattered, what may be left, and the run as a recorded space."""
+"""What a run teaches beyond its verdict: Pareto set, what mattered, what may be left, and the run as a recorded space. Who proposes
+may be a program of the user's."""
 
 import json
+import shlex
+import sys
 import unittest
 
 from harness import Case, SPEED, knob, script
@@ -51,6 +54,41 @@ class Insight(Case):
             self.assertTrue(wrong)
             self.assertEqual(space["configurations"], len(shown["candidates"]))
             self.assertLess(space["admissible"], space["configurations"])
+
+
+# Proposes MODE=slow, then what was told to be faster, then ends; writes down what it was told.
+PROPOSER = """
+import json, sys
+answers = [{"engine": "fake", "settings": {"MODE": "slow"}}, {"engine": "fake", "settings": {"SPEED": "fast", "NONE": "a"}}, {"end": True}]
+with open("told.jsonl", "w") as told:
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "ask" in message:
+            print(json.dumps(answers.pop(0)), flush=True)
+        else:
+            told.write(line)
+            told.flush()
+"""
+
+
+class Proposers(Case):
+    def test_a_program_may_propose_and_is_told_and_its_death_is_an_error(self):
+        project = self.project(script(SPEED, MODE, NONE))
+        (project.folder / "mine.py").write_text(PROPOSER)
+        run = project.tune("--strategy-program", shlex.join([sys.executable, "mine.py"]))
+        self.assert_winner(run, "SPEED=fast")
+        self.assertEqual(run.show()["budget"]["stop_reason"], "exhausted")
+        space, *told = map(json.loads, (project.folder / "told.jsonl").read_text().splitlines())
+        self.assertEqual({k["name"] for k in space["space"]["engines"][0]["knobs"]}, {"SPEED", "MODE", "NONE"})
+        self.assertEqual(space["start"], {"engine": "fake", "settings": {}})
+        self.assertEqual([t["tell"]["settings"] for t in told], [{"MODE": "slow"}, {"SPEED": "fast"}])
+        self.assertLess(told[0]["tell"]["log_speedup"], 0)
+        self.assertGreater(told[1]["tell"]["log_speedup"], 0)
+        self.assertGreater(told[1]["tell"]["seconds"], 0)
+
+        broken = project.tune("--strategy-program", "exit 7", run="broken")
+        self.assertEqual(broken.status, 5, str(broken))
+        self.assertIn("the program that proposes (exit 7) ended (exit status 7)", broken.done.err)
 
 
 if __name__ == "__main__":
