@@ -173,6 +173,7 @@ class Search {
       if (asked_ahead_.empty()) break;
       FIEL_TRY(take_first());
     }
+    FIEL_TRY(strategy_->trouble());
     FIEL_TRY(lab_.recorder.once("search/end", "search_end", [&]() -> Result<Record> {
       UniformDraws draws = strategy_->uniform_draws();
       std::vector<int> drawn;
