@@ -1,5 +1,5 @@
-// fiel-record CONTRACT [--count 300] [--processes 3] [--blocks 5] [--seed 1] [--t4 FILE] [--csv FILE]: a fresh recorded space.
-// Routes: the baseline, each engine's default and float32 route, then uniform draws. Each is built and judged in full on the
+// fiel-record CONTRACT [--count 300] [--processes 3] [--blocks 5] [--seed 1] [--routes EXPRESSION] [--t4 FILE] [--csv FILE]: a fresh recorded space.
+// Routes: the baseline, each engine's default and float32 route, then uniform draws, out of what --routes leaves of the space. Each is built and judged in full on the
 // tuning set, the wrong ones too; then, a process of each in turn, timed in blocks beside the baseline, in an order drawn anew
 // for each turn. Never opens the hold-out. The files are written anew after each turn of processes.
 //
@@ -30,7 +30,7 @@ namespace fiel {
 namespace {
 
 struct Plan {
-  std::string contract, t4, csv;
+  std::string contract, routes, t4, csv;
   int count = 300, processes = 3, blocks = 5;
   std::uint64_t seed = 1;
 };
@@ -58,7 +58,8 @@ Result<std::vector<Entry>> choose(Lab& lab, const Plan& plan) {
     routes.push_back(lab.space->canonical({.engine = name, .settings = {}}));
     routes.push_back(float32_route(lab, name));
   }
-  const auto random = FIEL_TRY(make_strategy("random", *lab.space, routes.front(), sub_seed(plan.seed, "routes")));
+  const Space space = plan.routes.empty() ? *lab.space : FIEL_TRY(restrict_space(*lab.space, plan.routes));
+  const auto random = FIEL_TRY(make_strategy("random", space, routes.front(), sub_seed(plan.seed, "routes")));
   std::vector<Entry> entries;
   for (std::size_t i = 0; std::ssize(entries) < plan.count; ++i) {
     const auto route = i < routes.size() ? std::optional(routes[i]) : random->ask();
@@ -183,7 +184,8 @@ std::optional<Plan> plan_of(std::span<char*> words) {
     }
     if (++i == words.size()) return std::nullopt;
     const auto number = number_from<int>(words[i]);
-    if (word == "--t4") plan.t4 = words[i];
+    if (word == "--routes") plan.routes = words[i];
+    else if (word == "--t4") plan.t4 = words[i];
     else if (word == "--csv") plan.csv = words[i];
     else if (!number || *number < 1) return std::nullopt;
     else if (word == "--count") plan.count = *number;
@@ -201,7 +203,7 @@ std::optional<Plan> plan_of(std::span<char*> words) {
 int main(int argc, char** argv) {
   const auto plan = fiel::plan_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
   if (!plan) {
-    fmt::print(stderr, "usage: fiel-record CONTRACT [--count N] [--processes N] [--blocks N] [--seed N] --t4 FILE [--csv FILE]\n");
+    fmt::print(stderr, "usage: fiel-record CONTRACT [--count N] [--processes N] [--blocks N] [--seed N] [--routes EXPRESSION] --t4 FILE [--csv FILE]\n");
     return 2;
   }
   const auto done = fiel::record(*plan, -1);

@@ -68,6 +68,7 @@ BreakEvenAt break_even_at(double executions, std::span<const Path> paths, const 
   at.best_fixed_bill = std::numeric_limits<double>::infinity();
   for (std::size_t fixed = 0; fixed < longest; ++fixed) {
     for (std::size_t i = 0; i < paths.size(); ++i) bills[i] = bill(paths[i], fixed);
+    at.fixed_bills.push_back(mean(bills));
     if (!(mean(bills) < at.best_fixed_bill)) continue;
     at.best_fixed_bill = mean(bills);
     at.best_fixed_trials = static_cast<double>(fixed);

@@ -26,6 +26,7 @@ struct BreakEvenAt {
   double executions = 0;
   double stop_trials = 0, best_fixed_trials = 0;  // means over the repeats; the start counts none
   double bill = 0, best_fixed_bill = 0;           // seconds
+  std::vector<double> fixed_bills = {};           // of 0, 1, 2, ... trials whatever they bring, means over the repeats
   double regret = 0, best_fixed_regret = 0;       // bill over that of the optimum at once: of what could be saved at all
 };
 

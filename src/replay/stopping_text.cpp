@@ -39,7 +39,8 @@ Json stopping_json(const StoppingSummary& summary) {
                     {"bill_seconds", at.bill},
                     {"best_fixed_bill_seconds", at.best_fixed_bill},
                     {"regret_seconds", at.regret},
-                    {"best_fixed_regret_seconds", at.best_fixed_regret}});
+                    {"best_fixed_regret_seconds", at.best_fixed_regret},
+                    {"fixed_bills_seconds", at.fixed_bills}});
   }
   return {{"format", 1},
           {"space", summary.space},
