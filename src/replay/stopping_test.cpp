@@ -81,7 +81,9 @@ TEST(Stopping, ThePlanDecidesHowLongItGoesOn) {
 }
 
 TEST(Stopping, WithoutAPlanItEndsWhereNearlyNothingIsLeft) {
-  const auto summary = *replay_stopping(made_up(0.1, 13), options(1));
+  StoppingOptions longer = options(1);
+  longer.replay.each.evaluations = 160;
+  const auto summary = *replay_stopping(made_up(0.1, 13), longer);
   EXPECT_LT(summary.plateau.stop_trials, summary.plateau.all_trials);
   EXPECT_GE(summary.plateau.stop_trials, 20);
   EXPECT_LT(summary.plateau.regret, summary.plateau.regret_of_all + 0.02);
