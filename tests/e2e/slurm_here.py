@@ -63,7 +63,7 @@ class Slurm:
     def __init__(self, nodes=3):
         missing = [program for program in PROGRAMS if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
         if missing:
-            raise CannotStart(f"not installed: {', '.join(missing)} (./setup --tests installs slurmctld, slurmd, slurm-client, munge)")
+            raise CannotStart(f"not installed: {', '.join(missing)} (./setup --slurm installs slurmctld, slurmd, slurm-client, munge)")
         if os.geteuid() != 0:
             raise CannotStart("slurmd has to be started by root")
         self.folder = Path(tempfile.mkdtemp(prefix="fiel-slurm-"))

@@ -62,7 +62,7 @@ class Completion(unittest.TestCase):
 
 # What stands before, what is begun, and what Tab makes of it.
 TYPED = [("", "repo", "report"),
-         ("tune ", "--strat", "--strategy"),
+         ("tune ", "--cand", "--candidates"),
          ("tune --strategy ", "fu", "full"),
          ("tune ", "--strategy=fu", "--strategy=full"),
          ("tune ", "contr", "contract.toml"),
