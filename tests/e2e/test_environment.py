@@ -39,8 +39,8 @@ class Environment(Case):
             mount -t tmpfs -o size=100m tmpfs {small}
             "{BIN}/fiel" tune contract.toml -o small/run 2> killed.err & run=$!
             until [ -e small/run/logs/candidate-2.log ]; do sleep 0.05; done
-            kill -KILL $run; wait $run; sleep 0.2
-            mount -o remount,ro {small}
+            kill -KILL $run; wait $run
+            until mount -o remount,ro {small}; do sleep 0.05; done  # it is busy as long as a worker's log is open
             "{BIN}/fiel" resume small/run 2> first.err; echo $? > first.status
             "{BIN}/fiel" tune contract.toml -o small/other 2> other.err; echo $? > other.status
             mount -o remount,rw {small}
