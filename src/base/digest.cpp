@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <vector>
 
 #include "base/regular_file.h"
@@ -43,9 +42,7 @@ std::string Sha256::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   FIEL_CHECK(EVP_DigestFinal_ex(impl_->context, digest.data(), &size) == 1);
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return hex_text(std::span(digest).first(size));
 }
 
 std::string sha256_hex(std::string_view text) { return Sha256().update(text).hex(); }
@@ -56,11 +53,9 @@ Result<> add_file(Sha256& digest, const std::filesystem::path& path) {
   const RegularFile file = FIEL_TRY(open_regular(path, Links::kFollowed));
   std::vector<std::byte> buffer(1 << 20);
   for (;;) {
-    const ssize_t got = ::read(file.descriptor.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(file_error("read", path, errno));
+    const std::size_t got = FIEL_TRY(read_some(file, buffer, path));
     if (got == 0) return {};
-    digest.update(std::span<const std::byte>(buffer.data(), static_cast<std::size_t>(got)));
+    digest.update(std::span<const std::byte>(buffer.data(), got));
   }
 }
 
@@ -90,6 +85,18 @@ Result<std::string> sha256_folder(const std::filesystem::path& folder) {
     digest.field(FIEL_TRY(sha256_file(path)));
   }
   return digest.hex();
+}
+
+std::string hex_text(std::span<const unsigned char> bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string random_id() {
+  std::array<unsigned char, 16> bytes{};
+  FIEL_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+  return hex_text(bytes);
 }
 
 }  // namespace fiel

@@ -35,4 +35,10 @@ Result<std::string> sha256_file(const std::filesystem::path& path);
 /// Over the names and bytes of all regular files below `folder`, in name order.
 Result<std::string> sha256_folder(const std::filesystem::path& folder);
 
+/// Two digits a byte.
+std::string hex_text(std::span<const unsigned char> bytes);
+
+/// 128 random bits of the kernel's in hex: a name that no other run, on no other machine, has.
+std::string random_id();
+
 }  // namespace fiel

@@ -21,21 +21,6 @@ namespace fiel {
 namespace fs = std::filesystem;
 namespace {
 
-// Reads up to `max_bytes` from the current position on.
-Result<std::string> read_all(const Fd& descriptor, const fs::path& path, std::int64_t max_bytes) {
-  std::string text;
-  char buffer[1 << 16];
-  while (std::ssize(text) <= max_bytes) {
-    const ssize_t got = ::read(descriptor.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(file_error("read", path, errno));
-    if (got == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  return fail(ErrorKind::kEnvironment,
-              fmt::format("cannot read {}: larger than {} bytes", path.string(), max_bytes));
-}
-
 Result<> write_all(const Fd& descriptor, const fs::path& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor.get(), bytes.data(), bytes.size());
@@ -114,8 +99,7 @@ Error file_error(std::string_view act, const fs::path& path, int error_number) {
 }
 
 Result<std::string> read_text(const fs::path& path, std::int64_t max_bytes) {
-  const RegularFile file = FIEL_TRY(open_regular(path, Links::kFollowed));
-  return read_all(file.descriptor, path, max_bytes);
+  return read_text(FIEL_TRY(open_regular(path, Links::kFollowed)), path, max_bytes);
 }
 
 Result<std::string> read_tail(const fs::path& path, std::int64_t from, std::int64_t max_bytes) {

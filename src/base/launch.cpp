@@ -77,13 +77,7 @@ void reset_signals() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launch.parent) ::_exit(127);  // the parent died before the line above
   reset_signals();
-  // One byte: no file is so short, and the kernel also takes it as a no where cores go to a program, whatever the limit.
-  const rlimit no_core{1, 1};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  // When memory runs out, the kernel should take this process and not the coordinator.
-  const int badness = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (badness >= 0) [[maybe_unused]]
-    const ssize_t put = ::write(badness, "500", 3);
+  step_behind_who_started_us();
   for (int i = 0; i < 3; ++i) ::dup2(launch.descriptors[static_cast<std::size_t>(i)], i);
   // Also descriptors that whoever started us left open. Older kernels lack the call; ours are all
   // close-on-exec anyway.
@@ -165,6 +159,16 @@ std::optional<LaunchFailure> read_failure(const Fd& report) {
 }
 
 }  // namespace
+
+void step_behind_who_started_us() {
+  // One byte: no file is so short, and the kernel also takes it as a no where cores go to a program, whatever the limit.
+  const rlimit no_core{1, 1};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  // When memory runs out, the kernel should take this process and not the coordinator. Left open: it closes with what we become.
+  const int badness = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (badness >= 0) [[maybe_unused]]
+    const ssize_t put = ::write(badness, "500", 3);
+}
 
 Result<Launched> launch(const ChildSpec& spec, std::vector<std::string> environment) {
   std::vector<std::string> argv = spec.argv;

@@ -13,4 +13,7 @@ struct Launched {
 /// Returns when the program runs, or says why it does not. `environment` is all that it gets.
 Result<Launched> launch(const ChildSpec& spec, std::vector<std::string> environment);
 
+/// Of this very process: no core file, and the first to go when memory runs out, before whoever started it. Async-signal-safe.
+void step_behind_who_started_us();
+
 }  // namespace fiel

@@ -113,8 +113,18 @@ bool is_stopped(pid_t pid) {
   return all;
 }
 
+namespace {
+
+std::string environment_of(pid_t pid) { return '\0' + slurp(fmt::format("/proc/{}/environ", pid)); }
+
+}  // namespace
+
+bool environment_has_begin(pid_t pid, const std::string& begin) { return environment_of(pid).find('\0' + begin) != std::string::npos; }
+
+std::string child_mark_of(pid_t parent) { return fmt::format("{}{:08x}", kChildMark, static_cast<unsigned>(parent)); }
+
 std::optional<bool> environment_has(pid_t pid, const std::string& assignment) {
-  const std::string text = '\0' + slurp(fmt::format("/proc/{}/environ", pid));
+  const std::string text = environment_of(pid);
   if (text.size() == 1) return std::nullopt;
   return text.find('\0' + assignment + '\0') != std::string::npos;
 }

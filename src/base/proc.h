@@ -40,4 +40,12 @@ bool is_stopped(pid_t pid);
 /// and has none any more.
 std::optional<bool> environment_has(pid_t pid, const std::string& assignment);
 
+/// The same of one that begins so; false for one that is gone or has none.
+bool environment_has_begin(pid_t pid, const std::string& begin);
+
+/// How the mark begins that every process started by a fiel has in its environment (subprocess.h).
+inline constexpr const char* kChildMark = "FIEL_CHILD=";
+/// The same of those that `parent` started.
+std::string child_mark_of(pid_t parent);
+
 }  // namespace fiel

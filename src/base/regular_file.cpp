@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 namespace fiel {
@@ -35,6 +37,25 @@ Result<RegularFile> open_regular(const fs::path& path, Links links) {
     return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}: it is no regular file", path.string()));
   }
   return RegularFile{std::move(descriptor), facts.st_size};
+}
+
+Result<std::size_t> read_some(const RegularFile& file, std::span<std::byte> into, const fs::path& path) {
+  for (;;) {
+    const ssize_t got = ::read(file.descriptor.get(), into.data(), into.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return std::unexpected(file_error("read", path, errno));
+  }
+}
+
+Result<std::string> read_text(const RegularFile& file, const fs::path& path, std::int64_t max_bytes) {
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  while (std::ssize(text) <= max_bytes) {
+    const std::size_t got = FIEL_TRY(read_some(file, std::as_writable_bytes(std::span(buffer)), path));
+    if (got == 0) return text;
+    text.append(buffer.data(), got);
+  }
+  return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}: larger than {} bytes", path.string(), max_bytes));
 }
 
 }  // namespace fiel

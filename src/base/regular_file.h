@@ -2,8 +2,11 @@
 // moment, so what was opened is looked at, never the name before it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "base/files.h"
 #include "base/result.h"
@@ -22,5 +25,11 @@ struct RegularFile {
 
 /// To read from. Anything but a regular file is refused, and nothing is waited for: opening a pipe waits for its writer.
 Result<RegularFile> open_regular(const std::filesystem::path& path, Links links);
+
+/// The next bytes of it, at least one; 0: there are no more. `path` is for the error.
+Result<std::size_t> read_some(const RegularFile& file, std::span<std::byte> into, const std::filesystem::path& path);
+
+/// All from where it stands, as read_text of files.h.
+Result<std::string> read_text(const RegularFile& file, const std::filesystem::path& path, std::int64_t max_bytes);
 
 }  // namespace fiel

@@ -54,7 +54,7 @@ bool is_child_of_ours(pid_t pid) {
 // Of one length always: the size of the environment moves the stack and with it the timing.
 std::string next_mark() {
   static std::atomic<unsigned> count{0};
-  return fmt::format("FIEL_CHILD={:08x}{:08x}", static_cast<unsigned>(::getpid()), ++count);
+  return fmt::format("{}{:08x}", child_mark_of(::getpid()), ++count);
 }
 
 bool passes_on(std::string_view name) {
@@ -78,14 +78,19 @@ std::string to_string(const ExitState& state) {
   return state.status ? fmt::format("exit status {}", *state.status) : "an unknown end";
 }
 
-std::vector<std::string> clean_environment(const std::map<std::string, std::string>& more) {
+std::map<std::string, std::string> own_environment() {
   std::map<std::string, std::string> all;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || !passes_on(text.substr(0, equals))) continue;
-    all.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
+  return all;
+}
+
+std::vector<std::string> clean_environment(const std::map<std::string, std::string>& more) {
+  std::map<std::string, std::string> all = own_environment();
+  std::erase_if(all, [](const auto& variable) { return !passes_on(variable.first); });
   for (const auto& [name, value] : more) all[name] = value;
   std::vector<std::string> result;
   for (const auto& [name, value] : all) result.push_back(name + "=" + value);
@@ -108,7 +113,7 @@ Result<Child> Child::start(const ChildSpec& spec) {
   child.pid_ = launched.pid;
   tell_survivor(Fate::kBegan, child.pid_);
   if (!remember(child.pid_)) {
-    return fail(ErrorKind::kEnvironment, "cannot keep more than 2048 child processes");
+    return fail(ErrorKind::kEnvironment, fmt::format("cannot keep more than {} child processes", kMaxChildren));
   }
   child.end_descriptor_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid_, 0)));
   child.input_ = std::move(launched.input);

@@ -90,7 +90,9 @@ class Child {
 /// SIGKILL to the groups of all children; async-signal-safe, for the second Ctrl-C.
 void kill_all_children() noexcept;
 
-/// What passes on of our own environment, plus `more`: "NAME=value", sorted.
+/// All of our own environment.
+std::map<std::string, std::string> own_environment();
+/// What passes on of it, plus `more`: "NAME=value", sorted.
 std::vector<std::string> clean_environment(const std::map<std::string, std::string>& more);
 
 // Non-blocking transfers for poll loops.

@@ -57,12 +57,11 @@ void let_go_of_everything_but(int pipe) {
 // and that nobody has waited for yet counts no more: in a container it may be that nobody ever does.
 std::vector<pid_t> left_of(const std::vector<pid_t>& groups, pid_t parent) {
   std::vector<pid_t> left;
-  const std::string mark = fmt::format("FIEL_CHILD={:08x}", static_cast<unsigned>(parent));
+  const std::string mark = child_mark_of(parent);
   for (const ProcessFacts& facts : read_all_processes()) {
     if (facts.state == 'Z' || facts.pid == ::getpid()) continue;
-    const std::string environment = '\0' + read_text(fmt::format("/proc/{}/environ", facts.pid)).value_or("");
     const bool grouped = std::ranges::find(groups, facts.group) != groups.end();
-    if (grouped || environment.find('\0' + mark) != std::string::npos) left.push_back(facts.pid);
+    if (grouped || environment_has_begin(facts.pid, mark)) left.push_back(facts.pid);
   }
   return left;
 }

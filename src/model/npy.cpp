@@ -1,9 +1,7 @@
 #include "model/npy.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/files.h"
@@ -43,11 +41,9 @@ Result<Tensor> read_npy(const std::filesystem::path& path, Links links) {
   const RegularFile file = FIEL_TRY(open_regular(path, links));
   const auto source = [&](std::span<std::byte> target) -> Result<> {
     while (!target.empty()) {
-      const ssize_t got = ::read(file.descriptor.get(), target.data(), target.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return std::unexpected(file_error("read", path, errno));
+      const std::size_t got = FIEL_TRY(read_some(file, target, path));
       if (got == 0) return truncated();
-      target = target.subspan(static_cast<std::size_t>(got));
+      target = target.subspan(got);
     }
     return {};
   };

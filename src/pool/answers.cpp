@@ -270,7 +270,7 @@ Result<std::vector<double>> read_latencies(const fs::path& path) {
   const std::int64_t bytes = file->bytes;
   if (bytes % 8 != 0 || bytes / 8 > kMaxLatencies)
     return lie("the latency file has {} bytes", bytes);
-  const std::string text = FIEL_TRY(read_text(fmt::format("/proc/self/fd/{}", file->descriptor.get()), bytes));
+  const std::string text = FIEL_TRY(read_text(*file, path, bytes));
   if (std::ssize(text) != bytes) return lie("the latency file is still being written");
   std::vector<double> latencies(static_cast<std::size_t>(bytes / 8));
   if (bytes > 0) std::memcpy(latencies.data(), text.data(), text.size());

@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/digest.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "pool/fleet_worker.h"
-
-extern char** environ;
 
 namespace fiel {
 namespace {
@@ -28,26 +25,6 @@ constexpr double kCancelSeconds = 10;
 // A launcher that is killed at once leaves its job behind.
 constexpr double kLauncherGraceSeconds = 2;
 constexpr int kMostPlaces = 3;  // tried before giving up: of another kind, or lost while a worker is started
-
-// A launcher is the user's own program and finds its way by its environment (SLURM_*, SSH_AUTH_SOCK, KUBECONFIG); what a worker
-// gets is cleaned by fiel-node.
-std::map<std::string, std::string> whole_environment() {
-  std::map<std::string, std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) all.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return all;
-}
-
-std::string new_token() {
-  std::array<unsigned char, 16> bytes{};
-  FIEL_CHECK(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
@@ -74,7 +51,7 @@ Failure Fleet::failed(FailureKind kind, std::string message) {
 }
 
 Fleet::Fleet(FleetOptions options)
-    : options_(std::move(options)), token_(new_token()), pool_(make_process_pool(options_.cancel_fd)) {}
+    : options_(std::move(options)), token_(random_id()), pool_(make_process_pool(options_.cancel_fd)) {}
 
 Fleet::~Fleet() {
   crew_ = nullptr;  // it is gone before us
@@ -159,7 +136,7 @@ void Fleet::say(const std::string& line) const {
 WorkerSpec Fleet::launched(std::vector<std::string> argv, const WorkerSpec& spec) const {
   argv.push_back(options_.node_program.string());
   return {.argv = std::move(argv),
-          .environment = whole_environment(),
+          .environment = own_environment(),  // a launcher finds its way by it (SLURM_*, SSH_AUTH_SOCK, KUBECONFIG); fiel-node cleans it for workers
           .scratch = spec.scratch,
           .log = spec.log,
           .memory_limit_bytes = {},  // the launcher's own memory is no one's concern
@@ -276,7 +253,7 @@ std::optional<Json> Fleet::ask(Place& place, Json request) {
 // It may go on for whoever hands out machines, though its launcher was ended. That this fails is no news: then it was gone.
 void Fleet::cancel_job(const Place& place) {
   if (options_.cancel.empty() || place.facts.job.empty()) return;
-  (void)run_program(filled_in(options_.cancel, place.facts), {.timeout_seconds = kCancelSeconds, .environment = whole_environment()});
+  (void)run_program(filled_in(options_.cancel, place.facts), {.timeout_seconds = kCancelSeconds, .environment = own_environment()});
 }
 
 MachineTimes Fleet::machine_times() {

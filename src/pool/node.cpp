@@ -1,10 +1,8 @@
 #include "pool/node.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/launch.h"
 #include "base/proc.h"
 #include "base/subprocess.h"
 #include "pool/group_watch.h"
@@ -33,6 +32,22 @@ namespace fs = std::filesystem;
 
 constexpr int kLookMilliseconds = 50;
 constexpr double kEndSeconds = 0.5;  // between SIGTERM and SIGKILL
+
+struct Order {
+  std::int64_t id = 0;
+  std::string type = {};
+  Json body = {};
+};
+
+// nullopt: there is none any more.
+Result<std::optional<Order>> next_order(LineReader& lines) {
+  const auto line = FIEL_TRY(lines.next());
+  if (!line) return std::nullopt;
+  Order order{.id = 0, .type = {}, .body = FIEL_TRY(parse_json(*line))};
+  order.id = FIEL_TRY(get_int(order.body, "id"));
+  order.type = FIEL_TRY(get_string(order.body, "type"));
+  return order;
+}
 
 std::string environment_or(const char* name, std::string otherwise) {
   const char* value = std::getenv(name);
@@ -88,12 +103,6 @@ std::string confine(const Json& request) {
   return fmt::format("cannot confine it: {} (`[engines.NAME] confine = false` runs it without)", errno_words(errno));
 }
 
-// When memory runs out, the kernel should take this process and not the keeper.
-void offer_itself_first() {
-  const Fd badness(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (badness.is_open()) (void)!::write(badness.get(), "500", 3);
-}
-
 void answer(std::int64_t id, Json json) {
   json["id"] = id;
   (void)write_line(STDOUT_FILENO, dump_json(json));
@@ -111,9 +120,7 @@ int become_worker(std::int64_t id, const Json& request) {
   auto more = request.value("environment", std::map<std::string, std::string>{});
   if (request.contains("confinement")) more.emplace("TMPDIR", ".");  // as for workers beside fiel
   auto environment = clean_environment(more);
-  const rlimit no_core{1, 1};  // see base/launch.cpp
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  offer_itself_first();
+  step_behind_who_started_us();
   Json facts = to_json(node_facts());
   facts["process"] = ::getpid();
   if (missing.empty()) missing = confine(request);
@@ -227,14 +234,11 @@ int keep(std::int64_t id, const Json& request, LineReader& lines) {
   for (;;) {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     while (keeper.has_limits() && ::poll(&input, 1, kLookMilliseconds) == 0) keeper.look();
-    const auto line = lines.next();
-    if (!line || !*line) return line ? 0 : 1;
-    const auto order = parse_json(**line);
-    const auto number = order ? get_int(*order, "id") : Result<std::int64_t>(std::unexpected(order.error()));
-    const auto type = order ? get_string(*order, "type") : Result<std::string>(std::unexpected(order.error()));
-    if (!number || !type) return 1;
-    answer(*number, *type == "bye" ? result_of(Json::object()) : keeper.answer_to(*type, *order));
-    if (*type == "bye") return 0;
+    const auto next = next_order(lines);
+    if (!next || !*next) return next ? 0 : 1;
+    const Order& order = **next;
+    answer(order.id, order.type == "bye" ? result_of(Json::object()) : keeper.answer_to(order.type, order.body));
+    if (order.type == "bye") return 0;
   }
 }
 
@@ -274,17 +278,15 @@ Result<NodeFacts> read_node_facts(const Json& answer) {
 int serve_node() {
   std::signal(SIGPIPE, SIG_IGN);
   LineReader lines(STDIN_FILENO);
-  const auto line = lines.next();
-  const auto request = line && *line ? parse_json(**line) : Result<Json>(fail(ErrorKind::kProtocol, "no request"));
-  const auto id = request ? get_int(*request, "id") : Result<std::int64_t>(std::unexpected(request.error()));
-  const auto type = request ? get_string(*request, "type") : Result<std::string>(std::unexpected(request.error()));
-  if (!id || !type) {
+  const auto first = next_order(lines);
+  if (!first || !*first) {
     std::fprintf(stderr, "fiel-node: is started by fiel (docs/fleet.md) and told what to do on its standard input\n");
     return 1;
   }
-  if (*type == "start") return become_worker(*id, *request);
-  if (*type == "keep") return keep(*id, *request, lines);
-  answer(*id, refusal(fmt::format("fiel-node knows no \"{}\"", *type)));
+  const auto& [id, type, request] = **first;
+  if (type == "start") return become_worker(id, request);
+  if (type == "keep") return keep(id, request, lines);
+  answer(id, refusal(fmt::format("fiel-node knows no \"{}\"", type)));
   return 1;
 }
 

@@ -1,7 +1,6 @@
 #include "tune/run.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <nlohmann/json.hpp>
 
@@ -25,14 +24,6 @@ namespace fiel {
 namespace {
 
 constexpr double kMachineSeconds = 0.2;  // twenty ticks of the kernel's CPU times
-
-std::string new_run_id() {
-  std::array<unsigned char, 16> bytes{};
-  FIEL_CHECK(getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 Json set_json(const std::string& digest, std::int64_t n, const std::map<std::string, std::int64_t>& slices) {
   return {{"digest", digest}, {"n", n}, {"slices", slices}};
@@ -75,7 +66,7 @@ Result<Json> run_json(const TuneGround& all, const TuneOptions& options, const s
   const SampleSet& tuning = ground.tuning.get();
   const HoldoutSet& holdout = all.holdout;
   Json json = {{"fiel_version", kVersion},
-               {"run_id", new_run_id()},
+               {"run_id", random_id()},
                {"seed", options.seed},
                {"strategy", options.strategy},
                {"routes", options.routes},
