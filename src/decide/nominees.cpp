@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <string_view>
 
 #include "decide/variants.h"
@@ -44,11 +43,7 @@ std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std
 }
 
 bool answer_alike(const BuildRoute& a, const BuildRoute& b) {
-  const auto same = [&](std::string_view knob) {
-    const auto in_a = a.settings.find(std::string(knob)), in_b = b.settings.find(std::string(knob));
-    if (in_a == a.settings.end() || in_b == b.settings.end()) return in_a == a.settings.end() && in_b == b.settings.end();
-    return in_a->second == in_b->second;
-  };
+  const auto same = [&](std::string_view knob) { return setting_or(a, knob, "") == setting_or(b, knob, ""); };
   return a.engine == b.engine && same(kVariantKnob) && same(kAgainKnob);
 }
 

@@ -155,11 +155,6 @@ void add_again_knob(VariantKnob& result, std::span<const Recipe> all) {
   result.again = std::move(again);
 }
 
-std::string setting_of(const BuildRoute& route, std::string_view knob, std::string_view otherwise) {
-  const auto found = route.settings.find(std::string(knob));
-  return found == route.settings.end() ? std::string(otherwise) : found->second;
-}
-
 }  // namespace
 
 VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, VariantUse use) {
@@ -191,7 +186,7 @@ VariantKnob variant_knob(const OnnxModel& model, const Contract& contract, Varia
 }
 
 Result<Outcome<fs::path>> model_of(Lab& lab, const BuildRoute& route) {
-  const std::string name = setting_of(route, kVariantKnob, kFloat32), again = setting_of(route, kAgainKnob, kNone);
+  const std::string name = setting_or(route, kVariantKnob, kFloat32), again = setting_or(route, kAgainKnob, kNone);
   if (name == kFloat32) return Outcome<fs::path>(lab.model.path);
   const auto& files = lab.contract.variants;
   const auto file = std::ranges::find(files, name, &VariantFile::name);

@@ -12,15 +12,6 @@ Json interval_json(const MeanInterval& interval) {
   return {{"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}, {"confidence", 0.95}};
 }
 
-std::string_view word_of(Trial::Outcome outcome) {
-  switch (outcome) {
-    case Trial::Outcome::kAdmissibleSoFar: return "admissible";
-    case Trial::Outcome::kRejected: return "rejected";
-    case Trial::Outcome::kFailed: return "failed";
-  }
-  return "failed";
-}
-
 }  // namespace
 
 std::string replay_text(const ReplaySummary& summary) {
@@ -76,7 +67,7 @@ Json recording_json(const Recording& recording) {
   for (const auto& [route, recorded] : recording.records) {
     records.push_back({{"engine", route.engine},
                        {"settings", route.settings},
-                       {"outcome", word_of(recorded.outcome)},
+                       {"outcome", to_string(recorded.outcome)},
                        {"value", recorded.value ? Json(*recorded.value) : Json(nullptr)},
                        {"seconds", recorded.seconds()}});
   }

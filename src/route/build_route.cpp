@@ -27,6 +27,11 @@ Result<> take_word(const std::string& word, BuildRoute& route) {
 
 }  // namespace
 
+std::string setting_or(const BuildRoute& route, std::string_view knob, std::string_view otherwise) {
+  const auto set = route.settings.find(std::string(knob));
+  return set == route.settings.end() ? std::string(otherwise) : set->second;
+}
+
 std::string to_string(const BuildRoute& route) {
   std::string text = "engine=" + route.engine;
   for (const auto& [knob, value] : route.settings) text += " " + knob + "=" + value;

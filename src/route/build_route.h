@@ -18,6 +18,9 @@ struct BuildRoute {
   friend auto operator<=>(const BuildRoute&, const BuildRoute&) = default;
 };
 
+/// What it sets the knob to; `otherwise` where it does not.
+std::string setting_or(const BuildRoute& route, std::string_view knob, std::string_view otherwise);
+
 /// Engine first, then the knobs in name order. Of canonical routes: equal text, equal route.
 std::string to_string(const BuildRoute& route);
 

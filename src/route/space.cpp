@@ -228,8 +228,7 @@ std::optional<BuildRoute> Space::nearest_valid(const BuildRoute& route) const {
     const auto allows = [&](const std::string& value) {
       return std::ranges::find(knob.values, value) != knob.values.end();
     };
-    const auto set = start.settings.find(knob.name);
-    std::string value = set == start.settings.end() ? knob.default_value : set->second;
+    std::string value = setting_or(start, knob.name, knob.default_value);
     if (!allows(value))
       value = allows(knob.default_value) ? knob.default_value : knob.values.front();
     kept.settings.emplace(knob.name, value);

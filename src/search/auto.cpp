@@ -251,14 +251,9 @@ class Auto : public Strategy {
 
   const Knob* changed_knob(const BuildRoute& from, const BuildRoute& to) const {
     for (const Knob& knob : space_.find_engine(from.engine)->knobs) {
-      if (setting(from, knob) != setting(to, knob)) return &knob;
+      if (setting_or(from, knob.name, knob.default_value) != setting_or(to, knob.name, knob.default_value)) return &knob;
     }
     return nullptr;
-  }
-
-  static std::string setting(const BuildRoute& route, const Knob& knob) {
-    const auto set = route.settings.find(knob.name);
-    return set == route.settings.end() ? knob.default_value : set->second;
   }
 
   // --- ladders ---------------------------------------------------------------------------------------
@@ -277,7 +272,7 @@ class Auto : public Strategy {
       const Knob* knob = start.engine == trial.route.engine ? changed_knob(start, trial.route) : nullptr;
       if (knob == nullptr || trial.route.settings.size() > start.settings.size() + 1) continue;
       for (const auto& steps : knob->ladders) {
-        const auto step = std::ranges::find(steps, setting(trial.route, *knob));
+        const auto step = std::ranges::find(steps, setting_or(trial.route, knob->name, knob->default_value));
         if (step != steps.end()) note_step({start, knob, &steps, 0, steps.size()}, static_cast<std::size_t>(step - steps.begin()), trial.outcome);
       }
     }

@@ -257,8 +257,7 @@ class Mixed : public Strategy {
     std::vector<Product::Turn> turns;
     for (const Knob& knob : space_.find_engine(start.engine)->knobs) {
       Product::Turn turn{.knob = knob.name, .options = {}};
-      const auto set = start.settings.find(knob.name);
-      const std::string& own = set == start.settings.end() ? knob.default_value : set->second;
+      const std::string own = setting_or(start, knob.name, knob.default_value);
       for (const std::string& value : knob.values) {
         if (value == own) continue;
         const Trial* trial = trial_with(start, knob.name, value);

@@ -44,15 +44,6 @@ Json space_json(const Space& space) {
   return {{"engines", engines}};
 }
 
-std::string_view to_string(Trial::Outcome outcome) {
-  switch (outcome) {
-    case Trial::Outcome::kAdmissibleSoFar: return "admissible";
-    case Trial::Outcome::kRejected: return "rejected";
-    case Trial::Outcome::kFailed: return "failed";
-  }
-  return "failed";
-}
-
 class Program : public Strategy {
  public:
   Program(const Space& space, std::uint64_t seed, std::string command, Child child)

@@ -9,6 +9,15 @@
 
 namespace fiel {
 
+std::string_view to_string(Trial::Outcome outcome) {
+  switch (outcome) {
+    case Trial::Outcome::kAdmissibleSoFar: return "admissible";
+    case Trial::Outcome::kRejected: return "rejected";
+    case Trial::Outcome::kFailed: return "failed";
+  }
+  return "failed";
+}
+
 std::vector<std::string_view> strategy_names() {
   return {"auto", "full", "fast", "mixed", "random"};
 }

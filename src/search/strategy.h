@@ -23,6 +23,9 @@ struct Trial {
   std::optional<double> seconds = {};      // what building, judging and timing it took
 };
 
+/// "admissible", "rejected", "failed": as recordings and programs that propose routes have it.
+std::string_view to_string(Trial::Outcome outcome);
+
 /// Routes that were drawn with equal chances for each: what they say of the space holds whatever the knobs do together.
 struct UniformDraws {
   std::vector<BuildRoute> asked;  // by this draw, or before it for another reason

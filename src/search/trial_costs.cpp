@@ -1,7 +1,8 @@
 #include "search/trial_costs.h"
 
 #include <algorithm>
-#include <cstddef>
+
+#include "stats/quantiles.h"
 
 namespace fiel {
 namespace {
@@ -11,18 +12,7 @@ constexpr const char* kVariant = "variant";  // the knob whose value is another 
 
 void insert(std::vector<double>& sorted, double seconds) { sorted.insert(std::ranges::upper_bound(sorted, seconds), seconds); }
 
-// Type 7, of what is sorted already: each trial asks, so sorting for each would grow with the square of their number.
-double quantile_of_sorted(const std::vector<double>& sorted, double p) {
-  const double rank = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const double part = rank - static_cast<double>(below);
-  return sorted[below] + part * (sorted[std::min(below + 1, sorted.size() - 1)] - sorted[below]);
-}
-
-std::string kind_of(const BuildRoute& route) {
-  const auto variant = route.settings.find(kVariant);
-  return route.engine + ' ' + (variant == route.settings.end() ? std::string() : variant->second);
-}
+std::string kind_of(const BuildRoute& route) { return route.engine + ' ' + setting_or(route, kVariant, ""); }
 
 }  // namespace
 
@@ -35,7 +25,8 @@ void TrialCosts::tell(const Trial& trial) {
 double TrialCosts::at_most_seconds(const BuildRoute& route) const {
   if (all_.empty()) return first_guess_seconds_;
   const auto kind = by_kind_.find(kind_of(route));
-  return quantile_of_sorted(kind == by_kind_.end() ? all_ : kind->second, kPart);
+  // Sorted already: each trial asks, so sorting for each would grow with the square of their number.
+  return stats::quantile_type7_of_sorted(kind == by_kind_.end() ? all_ : kind->second, kPart);
 }
 
 }  // namespace fiel

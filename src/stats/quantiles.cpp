@@ -56,6 +56,15 @@ double quantile_type7(std::span<const double> values, double p) {
   return low + fraction * (high - low);
 }
 
+double quantile_type7_of_sorted(std::span<const double> sorted, double p) {
+  FIEL_CHECK(!sorted.empty());
+  FIEL_CHECK(p >= 0.0 && p <= 1.0);
+  const double position = (count_of(sorted) - 1.0) * p;
+  const auto below = static_cast<std::size_t>(position);
+  const double low = sorted[below];
+  return low + (position - std::floor(position)) * (sorted[std::min(below + 1, sorted.size() - 1)] - low);
+}
+
 std::optional<PercentileBound> percentile_upper_bound(std::span<const double> sorted, double p,
                                                       double confidence) {
   FIEL_CHECK(std::is_sorted(sorted.begin(), sorted.end()));

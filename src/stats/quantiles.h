@@ -19,6 +19,9 @@ double median(std::span<const double> values);
 /// Of 1, 2, 3, 4 at p = 0.9 it is 3.7.
 double quantile_type7(std::span<const double> values, double p);
 
+/// The same of values that are ascending and no NaN, without a look at each of them.
+double quantile_type7_of_sorted(std::span<const double> sorted, double p);
+
 struct PercentileBound {
   double value;
   std::int64_t rank;  // 1-based, in ascending order
