@@ -1,10 +1,11 @@
 """Runs one peer on one recorded space, in the peers' environment.
 
-    peer.py PEER SPACE.json REPEATS SEED EVALUATIONS SECONDS    prints {"traces": [[record number, ...], ...]}
+    peer.py PEER SPACE.json REPEATS SEED EVALUATIONS SECONDS [CLOCK]    prints {"traces": [[record number, ...], ...]}
 
 SPACE.json is what `fiel replay --dump` prints. A trace is the order in which recorded configurations were visited first.
 A peer that can't be told which configurations exist has its proposals moved to the nearest recorded one (fewest knobs
-that differ, ties by chance); a visit of one that it knows already costs nothing. SECONDS of real time end a peer's repeats.
+that differ, ties by chance); a visit of one that it knows already costs nothing. SECONDS of real time end a peer's repeats; CLOCK, seconds on the
+virtual clock, ends a repeat of at least FEWEST evaluations: what comes later changes no score.
 """
 
 import json
@@ -16,6 +17,7 @@ import warnings
 
 import numpy as np
 
+FEWEST = 20
 FREE_ASKS = 20  # in a row that bring nothing new; then one by chance
 
 
@@ -62,8 +64,9 @@ class Done(Exception):
 class Session:
     """One search: what was visited, in order."""
 
-    def __init__(self, space, seed, evaluations):
+    def __init__(self, space, seed, evaluations, clock):
         self.space, self.rng, self.evaluations = space, random.Random(seed), evaluations
+        self.clock_left = clock
         self.trace, self.seen, self.idle = [], set(), 0
         self.optimum = min(space.found(i) for i in range(len(space.rows)) if space.found(i) is not None)
 
@@ -72,11 +75,14 @@ class Session:
         if number not in self.seen:
             self.seen.add(number)
             self.trace.append(number)
+            self.clock_left -= self.space.records[number]["seconds"]
             self.idle = 0
         else:
             self.idle += 1
         value = self.space.found(number)
         if len(self.trace) >= min(self.evaluations, len(self.space.rows)) or value == self.optimum:
+            raise Done
+        if self.clock_left < 0 and len(self.trace) >= FEWEST:
             raise Done
         if self.idle >= FREE_ASKS:
             self.idle = 0
@@ -200,13 +206,14 @@ PEERS = {"optuna_tpe": optuna_tpe, "smac": smac, "nevergrad_ngopt": nevergrad_of
 
 
 def main():
-    peer, path, repeats, seed, evaluations, seconds = sys.argv[1:]
+    peer, path, repeats, seed, evaluations, seconds = sys.argv[1:7]
+    clock = float(sys.argv[7]) if len(sys.argv) > 7 else float("inf")
     warnings.simplefilter("ignore")
     with open(path, encoding="utf-8") as file:
         space = Space(json.load(file))
     traces, began, error = [], time.monotonic(), None
     for repeat in range(int(repeats)):
-        session = Session(space, int(seed) * 1000 + repeat, int(evaluations))
+        session = Session(space, int(seed) * 1000 + repeat, int(evaluations), clock)
         try:
             PEERS[peer](session, int(seed) * 1000 + repeat)
         except Done:
