@@ -82,6 +82,7 @@ Result<Record> judge_in_fresh_process(Lab& lab, int id) {
   say_bye(*live.worker);
   body["gate"] = to_json(*verdict);
   if (verdict->margin_left) body["margin_left"] = *verdict->margin_left;
+  if (verdict->margin_to_spare) body["margin_to_spare"] = *verdict->margin_to_spare;
   body["scores"] = scores_json(judge.scores());
   body["output_bits"] = bits_json(judge.output_bits());
   if (verdict->status == GateStatus::kAdmissible) {

@@ -11,6 +11,7 @@ namespace fiel {
 namespace {
 
 constexpr double kMoreToSpare = 0.05;  // of the margin: less than that is no difference
+constexpr int kMostTwins = 3;
 const double kIndistinct = std::log(1.03);
 
 bool asks_less(const BuildRoute& plain, const BuildRoute& route) {
@@ -32,7 +33,7 @@ std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std
   for (const Finalist& one : order) {
     const Finalist* best = &one;
     for (const Finalist& other : raced) {
-      if (asks_less(other.route, best->route) && other.margin_left > one.margin_left - kMoreToSpare && !told_apart(one, other)) {
+      if (asks_less(other.route, best->route) && other.to_spare > one.to_spare - kMoreToSpare && !told_apart(one, other)) {
         best = &other;
       }
     }
@@ -47,6 +48,16 @@ bool answer_alike(const BuildRoute& a, const BuildRoute& b) {
   return a.engine == b.engine && same(kVariantKnob) && same(kAgainKnob);
 }
 
+std::vector<int> twins_last(std::span<const Finalist> fastest_first) {
+  std::vector<int> first, last;
+  for (std::size_t i = 0; i < fastest_first.size(); ++i) {
+    const auto twins = std::ranges::count_if(fastest_first.first(i), [&](const Finalist& faster) { return answer_alike(faster.route, fastest_first[i].route); });
+    (twins < kMostTwins ? first : last).push_back(fastest_first[i].id);
+  }
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
+}
+
 std::vector<int> choose_nominees(std::span<const Finalist> order) {
   std::vector<int> nominees;
   std::vector<Finalist> taken;
@@ -56,14 +67,14 @@ std::vector<int> choose_nominees(std::span<const Finalist> order) {
     auto next = left.begin();
     if (!nominees.empty()) {
       const auto safer = std::ranges::find_if(
-          left, [&](const Finalist& one) { return one.margin_left > most_to_spare + kMoreToSpare; });
+          left, [&](const Finalist& one) { return one.to_spare > most_to_spare + kMoreToSpare; });
       const auto unlike = std::ranges::find_if(left, [&](const Finalist& one) {
         return std::ranges::none_of(taken, [&](const Finalist& other) { return answer_alike(one.route, other.route); });
       });
       if (unlike != left.end()) next = unlike;
       if (safer != left.end()) next = safer;
     }
-    most_to_spare = nominees.empty() ? next->margin_left : std::max(most_to_spare, next->margin_left);
+    most_to_spare = nominees.empty() ? next->to_spare : std::max(most_to_spare, next->to_spare);
     nominees.push_back(next->id);
     taken.push_back(*next);
     left.erase(next);

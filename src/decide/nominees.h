@@ -13,7 +13,7 @@ inline constexpr int kMaxNominees = 3;
 struct Finalist {
   int id = 0;
   BuildRoute route = {};
-  double margin_left = 0;               // of the accuracy margin, on tuning data
+  double to_spare = 0;                  // share of the accuracy margin, on tuning data (gate.h: margin_to_spare)
   std::vector<double> log_ratios = {};  // over the comparator, a number for each session of the race
 };
 
@@ -24,6 +24,10 @@ std::vector<Finalist> without_idle_settings(std::span<const Finalist> order, std
 
 /// The same variant of the model on the same engine: other settings change their answers by rounding, if at all.
 bool answer_alike(const BuildRoute& a, const BuildRoute& b);
+
+/// Ids of `fastest_first` in the order in which they are worth a place in the race: after the three fastest of those that answer alike come
+/// all others first. A race of one model with other flags finds one nominee, and whatever refutes that refutes its twins.
+std::vector<int> twins_last(std::span<const Finalist> fastest_first);
 
 /// `order`: those worth a proof, best first. The best goes first; then each time the best of those with more accuracy to spare than all
 /// nominees so far, since the likeliest reason why those fell is one that they share with whatever answers as they do (8 bits,

@@ -3,13 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace fiel {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Finalist with_margin(int id, double margin_left) { return {.id = id, .margin_left = margin_left}; }
+Finalist with_margin(int id, double to_spare) { return {.id = id, .to_spare = to_spare}; }
 
 TEST(Nominees, TheBestGoesFirstWhateverItHasToSpare) {
   EXPECT_THAT(choose_nominees(std::vector{with_margin(7, 0.1)}), ElementsAre(7));
@@ -28,13 +30,22 @@ TEST(Nominees, TheSecondDoesNotShareTheFirstsDoubt) {
 // Seen so, too: all with all of their margin on 300 tuning samples, and the 8-bit model's two were lost on the hold-out, one after the other.
 TEST(Nominees, WhereNoneHasMoreToSpareTheSecondAnswersUnlikeTheFirst) {
   const auto route = [](int id, std::map<std::string, std::string> settings) {
-    return Finalist{.id = id, .route = {.engine = "e", .settings = std::move(settings)}, .margin_left = 1};
+    return Finalist{.id = id, .route = {.engine = "e", .settings = std::move(settings)}, .to_spare = 1};
   };
   const std::vector<Finalist> order = {route(11, {{"threads", "2"}, {"variant", "int8"}}), route(10, {{"variant", "int8"}}),
                                        route(12, {{"variant", "int8"}, {"int8_again", "1"}}), route(2, {})};
   EXPECT_THAT(choose_nominees(order), ElementsAre(11, 12, 2));
   EXPECT_TRUE(answer_alike(order[0].route, order[1].route));
   EXPECT_FALSE(answer_alike(order[1].route, {.engine = "f", .settings = {{"variant", "int8"}}}));
+}
+
+TEST(Nominees, ARaceHasPlacesForOthersThanTheTwinsOfTheFastest) {
+  std::vector<Finalist> fastest_first;
+  for (int id = 1; id <= 5; ++id) fastest_first.push_back({.id = id, .route = {.engine = "e", .settings = {{"threads", std::to_string(id)}, {"variant", "int8"}}}});
+  fastest_first.push_back({.id = 6, .route = {.engine = "e", .settings = {{"variant", "int8_but_1"}}}});
+  fastest_first.push_back({.id = 7, .route = {.engine = "e", .settings = {}}});
+  EXPECT_THAT(twins_last(fastest_first), ElementsAre(1, 2, 3, 6, 7, 4, 5));
+  EXPECT_THAT(twins_last({}), IsEmpty());
 }
 
 TEST(Nominees, WhereAllAnswerAlikeTheOrderIsKept) {
@@ -50,8 +61,8 @@ std::vector<int> ids_without_idle(const Finalist& first, const std::vector<Final
 
 TEST(Nominees, SettingsThatTheRaceCannotTellFromNoneAreDropped) {
   const Finalist decorated{
-      .id = 9, .route = {.engine = "e", .settings = {{"a", "1"}, {"b", "2"}}}, .margin_left = 1, .log_ratios = {0.50, 0.52, 0.47}};
-  Finalist plain{.id = 2, .route = {.engine = "e", .settings = {{"a", "1"}}}, .margin_left = 1, .log_ratios = {0.49, 0.53, 0.46}};
+      .id = 9, .route = {.engine = "e", .settings = {{"a", "1"}, {"b", "2"}}}, .to_spare = 1, .log_ratios = {0.50, 0.52, 0.47}};
+  Finalist plain{.id = 2, .route = {.engine = "e", .settings = {{"a", "1"}}}, .to_spare = 1, .log_ratios = {0.49, 0.53, 0.46}};
   EXPECT_THAT(ids_without_idle(decorated, {decorated, plain}), ElementsAre(2));
   Finalist plainest = plain;
   plainest.id = 1;
@@ -64,9 +75,9 @@ TEST(Nominees, SettingsThatTheRaceCannotTellFromNoneAreDropped) {
   plain.log_ratios = {0.49, 0.53};
   EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "other sessions";
   plain.log_ratios = {0.49, 0.53, 0.46};
-  plain.margin_left = 0.5;
+  plain.to_spare = 0.5;
   EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "less accurate";
-  plain.margin_left = 1;
+  plain.to_spare = 1;
   plain.route.settings = {{"c", "1"}};
   EXPECT_THAT(ids_without_idle(decorated, {plain}), ElementsAre(9)) << "another setting";
   plain.route = {.engine = "f", .settings = {}};

@@ -55,7 +55,7 @@ std::string p99_over_limit(const Limits& limits, const std::vector<double>& sort
 // The declared order among equals: more accuracy to spare, then less memory, then fewer changed settings.
 bool preferred(const CandidateState& a, const CandidateState& b) {
   const auto key = [](const CandidateState& state) {
-    const double margin = std::round(20 * state.accuracy_margin_left.value_or(0)) / 20;  // in steps of 5 % of the margin
+    const double margin = std::round(20 * state.accuracy_to_spare.value_or(0)) / 20;  // in steps of 5 % of the margin
     // Peaks of equal processes differ by some per cent; steps of about 10 % are differences that a user would see.
     const double memory = std::round(std::log(std::max<double>(1, static_cast<double>(state.peak_memory_bytes))) / 0.1);
     return std::tuple(-margin, memory, state.route.settings.size(), state.id);
@@ -106,7 +106,7 @@ Result<Record> rank(Lab& lab, int comparator, const std::vector<int>& entrants) 
   for (const int id : order) {
     if (!(estimate(id) > needed)) continue;
     const CandidateState& state = lab.standing.at(id);
-    worth.push_back({.id = id, .route = state.route, .margin_left = state.accuracy_margin_left.value_or(0),
+    worth.push_back({.id = id, .route = state.route, .to_spare = state.accuracy_to_spare.value_or(0),
                      .log_ratios = state.race_log_ratios});
   }
   const auto nominees = choose_nominees(without_idle_settings(worth, worth));

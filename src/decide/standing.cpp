@@ -99,6 +99,7 @@ Result<> on_measured(Standing& standing, const Json& body) {
   if (const auto latency = latency_of(body)) state.latency = latency;
   take_accelerator(state, body);
   if (const auto margin = optional_number(body, "margin_left")) state.accuracy_margin_left = margin;
+  if (const auto spare = optional_number(body, "margin_to_spare")) state.accuracy_to_spare = spare;
   state.peak_memory_bytes = std::max(state.peak_memory_bytes, body.value("peak_memory_bytes", std::int64_t{0}));
   return {};
 }

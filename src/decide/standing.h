@@ -79,6 +79,7 @@ struct CandidateState {
   std::optional<LatencySummary> latency;
   std::optional<AcceleratorSummary> accelerator;
   std::optional<double> accuracy_margin_left;  // smallest (margin - drop) / margin on the tuning set
+  std::optional<double> accuracy_to_spare;     // the same, each drop taken to be larger by its standard error
   double build_seconds = 0;
   std::int64_t peak_memory_bytes = 0;
   std::int64_t artifact_bytes = 0;

@@ -67,6 +67,7 @@ GateResult conclude(std::span<const JudgedSlice> judged, std::vector<TensorVerdi
     result.tasks.push_back(slice.verdict);
     if (!slice.margin_left) continue;
     result.margin_left = std::min(result.margin_left.value_or(*slice.margin_left), *slice.margin_left);
+    result.margin_to_spare = std::min(result.margin_to_spare.value_or(*slice.margin_to_spare), *slice.margin_to_spare);
   }
   if (take_tensors(result) || take_worst(result, judged, GateStatus::kRejected)) return result;
   if (seen.samples < seen.all) {

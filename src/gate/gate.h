@@ -36,6 +36,7 @@ struct TaskVerdict {
   double drop = 0;             // estimate
   std::optional<double> drop_lower;  // bounds at the confidence that was asked for; hold-out only
   std::optional<double> drop_upper;
+  std::optional<double> drop_error;  // standard error of the mean drop over samples; point estimates of two samples and more
   std::optional<double> margin;
   std::optional<double> min_score;    // lower_is_better: a ceiling
   std::optional<double> score_bound;  // of the candidate's own mean, on the side of min_score; hold-out only
@@ -69,6 +70,9 @@ struct GateResult {
   std::vector<TensorVerdict> tensors;
   /// Smallest (margin - drop) / margin over tasks and slices; for ties and nearest misses. Absent if never scored.
   std::optional<double> margin_left;
+  /// The same if each drop were larger by its standard error: what one may hope for on other data. As many samples that changed for the better
+  /// as for the worse leave the margin whole, and still say that the next set may go the other way.
+  std::optional<double> margin_to_spare;
 };
 
 Json to_json(const GateResult& result);

@@ -64,6 +64,7 @@ Json task_json(const TaskVerdict& verdict) {
                {"method", verdict.method}, {"status", to_string(verdict.status)}};
   put(json, "drop_lower", verdict.drop_lower);
   put(json, "drop_upper", verdict.drop_upper);
+  put(json, "drop_error", verdict.drop_error);
   put(json, "margin", verdict.margin);
   put(json, "min_score", verdict.min_score);
   put(json, "score_bound", verdict.score_bound);
@@ -85,6 +86,7 @@ Result<TaskVerdict> task_from(const Json& json) {
   verdict.status = FIEL_TRY(word_from(json, "status", kStatuses));
   FIEL_TRY(take(verdict.drop_lower, json, "drop_lower"));
   FIEL_TRY(take(verdict.drop_upper, json, "drop_upper"));
+  FIEL_TRY(take(verdict.drop_error, json, "drop_error"));
   FIEL_TRY(take(verdict.margin, json, "margin"));
   FIEL_TRY(take(verdict.min_score, json, "min_score"));
   FIEL_TRY(take(verdict.score_bound, json, "score_bound"));
@@ -147,6 +149,7 @@ Json to_json(const GateResult& result) {
   for (const TaskVerdict& verdict : result.tasks) json["tasks"].push_back(task_json(verdict));
   for (const TensorVerdict& verdict : result.tensors) json["tensors"].push_back(tensor_json(verdict));
   put(json, "margin_left", result.margin_left);
+  put(json, "margin_to_spare", result.margin_to_spare);
   return json;
 }
 
@@ -157,6 +160,7 @@ Result<GateResult> gate_result_from_json(const Json& json) {
   result.message = FIEL_TRY(get_string(json, "message"));
   result.samples_seen = FIEL_TRY(get_int(json, "samples_seen"));
   FIEL_TRY(take(result.margin_left, json, "margin_left"));
+  FIEL_TRY(take(result.margin_to_spare, json, "margin_to_spare"));
   for (const char* key : {"tasks", "tensors"}) {
     if (!json.contains(key) || !json[key].is_array()) {
       return fail(ErrorKind::kProtocol, fmt::format("\"{}\" is no list", key));

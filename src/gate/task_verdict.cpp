@@ -58,16 +58,21 @@ TaskVerdict count(const PairedSlice& paired) {
     verdict.status = GateStatus::kUndecided;
     return verdict;
   }
-  double drops = 0;
+  double drops = 0, squares = 0;
   for (std::size_t i = 0; i < paired.reference.size(); ++i) {
     const double drop = sign_of(paired) * (paired.reference[i] - paired.candidate[i]);
     drops += drop;
+    squares += drop * drop;
     verdict.wins += drop < 0 ? 1 : 0;
     verdict.losses += drop > 0 ? 1 : 0;
   }
   verdict.reference_score = mean(paired.reference);
   verdict.candidate_score = mean(paired.candidate);
   verdict.drop = drops / static_cast<double>(verdict.n);
+  if (verdict.n > 1) {
+    const double n = static_cast<double>(verdict.n);
+    verdict.drop_error = std::sqrt(std::max(0.0, squares / n - verdict.drop * verdict.drop) / (n - 1));
+  }
   verdict.margin = margin_of(paired.limit, verdict.reference_score);
   // A score that is missing makes the drop NaN, which lies inside nothing; a floor alone must not overlook it.
   const bool inside = std::isfinite(verdict.drop) && drop_is_inside(verdict) && floor_is_kept(verdict, paired);
@@ -81,15 +86,16 @@ double share_left(double left, double room, double scale) {
   return left / (room > 0 ? room : std::max(scale, kSmallest));
 }
 
-std::optional<double> margin_left(const TaskVerdict& verdict, const PairedSlice& paired) {
+// `more`: by so much the drop is taken to be larger.
+std::optional<double> margin_left(const TaskVerdict& verdict, const PairedSlice& paired, double more) {
   std::optional<double> left;
   if (verdict.n == 0 || !has_limit(verdict) || !std::isfinite(verdict.drop)) return left;
   if (verdict.margin) {
-    left = share_left(*verdict.margin - verdict.drop, *verdict.margin, std::abs(verdict.reference_score));
+    left = share_left(*verdict.margin - verdict.drop - more, *verdict.margin, std::abs(verdict.reference_score));
   }
   if (verdict.min_score) {
     const double sign = sign_of(paired);
-    const double above = sign * (verdict.candidate_score - *verdict.min_score);
+    const double above = sign * (verdict.candidate_score - *verdict.min_score) - more;
     const double room = sign * (verdict.reference_score - *verdict.min_score);
     const double floor_left = share_left(above, room, std::abs(*verdict.min_score));
     left = left ? std::min(*left, floor_left) : floor_left;
@@ -126,7 +132,8 @@ GateReason reason_of(const TaskVerdict& verdict) {
 
 JudgedSlice judged(TaskVerdict verdict, const PairedSlice& paired) {
   JudgedSlice result;
-  result.margin_left = margin_left(verdict, paired);
+  result.margin_left = margin_left(verdict, paired, 0.0);
+  result.margin_to_spare = margin_left(verdict, paired, verdict.drop_error.value_or(0.0));
   if (verdict.n == 0) {
     result.reason = GateReason::kUndecided;
     result.message = fmt::format("{} has no samples", where(verdict));

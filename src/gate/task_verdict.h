@@ -28,6 +28,7 @@ struct JudgedSlice {
   std::string message = {};               // "exact_match lost 0.031 on slice small (margin 0.03, n 60)"
   /// (margin - drop) / margin, or the share of the room above the floor that is left; the smaller one.
   std::optional<double> margin_left = {};
+  std::optional<double> margin_to_spare = {};  // the same with a drop that is larger by its standard error
 };
 
 /// Point estimates: kAdmissible inside the limit (the limit itself is inside), else kRejected; kUndecided without samples.

@@ -15,6 +15,11 @@ FleetWorker::~FleetWorker() {
   inner_.reset();
 }
 
+Answer FleetWorker::call(Json request, double deadline_seconds) {
+  begin(std::move(request), deadline_seconds);
+  return finish();
+}
+
 void FleetWorker::tell(const char* what) { (void)fleet_.ask(place_, {{"type", what}, {"process", process_}}); }
 
 std::optional<Json> FleetWorker::look_there() {

@@ -13,10 +13,7 @@ class FleetWorker : public Worker {
       : fleet_(fleet), place_(place), inner_(std::move(inner)), process_(process) {}
   ~FleetWorker() override;
 
-  Answer call(Json request, double deadline_seconds) override {
-    begin(std::move(request), deadline_seconds);
-    return finish();
-  }
+  Answer call(Json request, double deadline_seconds) override;
   void begin(Json request, double deadline_seconds) override {
     if (paused_) resume();
     inner_->begin(std::move(request), deadline_seconds);

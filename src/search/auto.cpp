@@ -4,7 +4,8 @@
 //      knows nothing that chance doesn't know, and the model takes over soon; else
 //   3  every other question is a change of one knob of the starts, in turns (decision 0016): each variant of the model, since one
 //      says little of the next, then a first other value of each knob, until all were asked
-//      Where a variant is not accurate enough, its ladder (route/knob.h) is halved until the first step that is
+//      Where a variant is not accurate enough, its ladder (route/knob.h) is halved until the first step that is; where it is and
+//      pays, its first step and a middle one are asked too: what the proof can fall back upon
 //   4  the candidate with the greatest log(expected improvement x P(admissible) / expected seconds): out of the whole space
 //      where it is small, else of one- and two-knob changes of the best, kicks and chance draws
 //   Throughout, every tenth question is drawn by chance; and every tenth shows pairs of levels that were not seen yet, as long as
@@ -97,6 +98,7 @@ class Auto : public Strategy {
     if (count % kRandomEvery == 0) return by_chance();
     if (count % 2 == 0) {
       if (auto step = on_a_ladder()) return step;
+      if (auto step = pop(fallbacks_)) return step;
     }
     if (design_asked_ < kDesignDraws) {
       if (auto route = designed()) return route;
@@ -273,8 +275,27 @@ class Auto : public Strategy {
       if (knob == nullptr || trial.route.settings.size() > start.settings.size() + 1) continue;
       for (const auto& steps : knob->ladders) {
         const auto step = std::ranges::find(steps, setting_or(trial.route, knob->name, knob->default_value));
-        if (step != steps.end()) note_step({start, knob, &steps, 0, steps.size()}, static_cast<std::size_t>(step - steps.begin()), trial.outcome);
+        if (step == steps.end()) continue;
+        note_step({start, knob, &steps, 0, steps.size()}, static_cast<std::size_t>(step - steps.begin()), trial.outcome);
       }
+    }
+  }
+
+  BuildRoute at_step(const Descent& descent, std::size_t step) const {
+    BuildRoute route = descent.start;
+    route.settings[descent.knob->name] = (*descent.steps)[step];
+    return space_.canonical(std::move(route));
+  }
+
+  // Accurate on tuning data is not proven: the next step, which loses less, and one half way to the end may be the fastest that can be.
+  void add_fallbacks(const Descent& descent, std::size_t step) {
+    const auto speed = speedup(at_step(descent, step));
+    const auto as_fast = [&](const BuildRoute& start) { return speedup(start) && *speed - *speedup(start) <= kLeastGain; };
+    if (!speed || std::ranges::any_of(starts_, as_fast)) return;
+    for (const std::size_t safer : {step + 1, (step + descent.steps->size()) / 2}) {
+      if (safer >= descent.steps->size()) continue;
+      BuildRoute route = at_step(descent, safer);
+      if (space_.validate(route)) fallbacks_.push_back(std::move(route));
     }
   }
 
@@ -282,21 +303,21 @@ class Auto : public Strategy {
     const bool rejected = outcome == Trial::Outcome::kRejected;
     auto descent = std::ranges::find_if(descents_, [&](const Descent& one) { return one.start == fresh.start && one.steps == fresh.steps; });
     if (descent == descents_.end()) {
-      if (step != 0 || !rejected) return;
-      descents_.push_back(std::move(fresh));
+      if (step != 0) return;
+      if (rejected) descents_.push_back(std::move(fresh));
+      else add_fallbacks(fresh, step);
       return;
     }
     if (rejected) descent->rejected = std::max(descent->rejected, step);
     else descent->accepted = std::min(descent->accepted, step);
+    if (descent->accepted == descent->rejected + 1 && descent->accepted < descent->steps->size()) add_fallbacks(*descent, descent->accepted);
   }
 
   std::optional<BuildRoute> on_a_ladder() {
     for (const Descent& descent : descents_) {
       const std::size_t middle = (descent.rejected + descent.accepted) / 2;
       if (middle <= descent.rejected) continue;
-      BuildRoute route = descent.start;
-      route.settings[descent.knob->name] = (*descent.steps)[middle];
-      route = space_.canonical(std::move(route));
+      BuildRoute route = at_step(descent, middle);
       if (!asked_.contains(route) && space_.validate(route)) return route;
     }
     return std::nullopt;
@@ -451,7 +472,7 @@ class Auto : public Strategy {
   std::vector<BuildRoute> starts_;
   double size_;
 
-  std::deque<BuildRoute> queue_, one_offs_, waiting_;
+  std::deque<BuildRoute> queue_, one_offs_, fallbacks_, waiting_;
   std::vector<Descent> descents_;  // they point into space_
   std::set<BuildRoute> asked_;
   std::map<BuildRoute, Trial> trials_;

@@ -143,6 +143,9 @@ StepResult judge_fastest_first(Pipeline& p) {
   std::ranges::stable_sort(queue, [&](int a, int b) {
     return *lab.standing.at(a).screen_log_ratio > *lab.standing.at(b).screen_log_ratio;
   });
+  std::vector<Finalist> fastest_first;
+  for (const int id : queue) fastest_first.push_back({.id = id, .route = lab.standing.at(id).route});
+  queue = twins_last(fastest_first);
   lab.progress.stage("gate", fmt::format("{} candidates look fast enough; up to {} are judged in full, fastest first",
                                          queue.size(), p.plan.entrants));
   const double own = lab.contract.budget.phases.gate_seconds.value_or(p.input.wall_seconds);
