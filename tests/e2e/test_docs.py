@@ -148,14 +148,15 @@ class WhatPagesName(unittest.TestCase):
     def test_the_comparison_has_the_figures_of_the_bench(self):
         names = {"auto": "auto", "particle swarm": "kt_pso", "genetic algorithm": "kt_genetic_algorithm",
                  "simulated annealing": "kt_simulated_annealing", "TPE": "optuna_tpe", "multi-start local search": "kt_mls",
-                 "greedy iterated local search": "kt_greedy_ils"}
+                 "greedy iterated local search": "kt_greedy_ils", "Bayesian optimisation": "kt_bayes_opt", "differential evolution": "kt_diff_evo",
+                 "dual annealing": "kt_dual_annealing", "SMAC": "smac", "discrete": "nevergrad_discrete", "NGOpt": "nevergrad_ngopt"}
         measured = (ROOT / "docs/search.md").read_text()
         tables = {title: dict(re.findall(r"^\| (\w+) \| (-?\d+\.\d+) \|", part, re.MULTILINE))
                   for title, part in re.findall(r"^## ([^\n]*)\n(.*?)(?=^## )", measured, re.MULTILINE | re.DOTALL)}
-        rows = re.findall(r"^\| (.*?) \| (-?\d\.\d+) \| (-?\d\.\d+) \|$", (ROOT / "docs/comparison.md").read_text(), re.MULTILINE)
+        rows = re.findall(r"^\| (.*?) \| (-?\d+\.\d+) \| (-?\d+\.\d+) \|$", (ROOT / "docs/comparison.md").read_text(), re.MULTILINE)
         self.assertEqual(len(rows), len(names))
         for title, everywhere, unseen in rows:
-            name = names[title.removeprefix("fiel ").removeprefix("Kernel Tuner, ").removeprefix("Optuna, ").strip("`")]
+            name = names[title.removeprefix("fiel ").removeprefix("Kernel Tuner, ").removeprefix("Optuna, ").removeprefix("Nevergrad, ").strip("`")]
             self.assertEqual((everywhere, unseen), (tables["All"][name], tables["Spaces that no setting was chosen on"][name]), title)
 
 
